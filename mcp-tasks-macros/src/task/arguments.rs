@@ -1,0 +1,98 @@
+//! The struct that a tool's arguments are decoded into, whose schema is the
+//! tool's.
+//!
+//! What serde's and schemars' derives say of a type that they cannot use is
+//! long, and they say it several times. So they are shown a type parameter in
+//! its place, and each type is checked by itself, where it stands in the user's
+//! signature. Only beside attributes of theirs, which may need it, do they see
+//! the type.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote_spanned};
+use syn::{Ident, LitStr, Type};
+
+use super::parse::Param;
+use super::rewrite::{ends, located_at};
+
+/// The struct, and how it is used.
+pub(crate) struct Arguments<'t> {
+    params: Vec<&'t Param>,
+    /// The types that the struct takes as parameters.
+    checked: Vec<&'t Type>,
+}
+
+impl<'t> Arguments<'t> {
+    pub(crate) fn new(params: &'t [Param]) -> Self {
+        let params: Vec<&Param> = params.iter().filter(|param| !param.extracted).collect();
+        let checked = params.iter().filter(|param| is_plain(param));
+        Self {
+            checked: checked.map(|param| &param.ty).collect(),
+            params,
+        }
+    }
+
+    /// The struct and the checks of its types.
+    pub(crate) fn item(&self, runtime: &TokenStream) -> TokenStream {
+        let path = runtime.to_string().replace(' ', "");
+        let serde = LitStr::new(&format!("{path}::serde"), Span::mixed_site());
+        let schemars = LitStr::new(&format!("{path}::schemars"), Span::mixed_site());
+
+        let generic = |index: usize| format_ident!("__T{index}", span = Span::mixed_site());
+        let generics: Vec<Ident> = (0..self.checked.len()).map(generic).collect();
+        let mut unused = generics.iter();
+        let fields = self.params.iter().map(|param| {
+            let Param {
+                field_attrs,
+                ident,
+                ty,
+                ..
+            } = param;
+            let generic = is_plain(param).then(|| unused.next()).flatten();
+            let ty = generic.map_or_else(|| quote::quote!(#ty), |generic| quote::quote!(#generic));
+            ours!(#(#field_attrs)* #ident: #ty)
+        });
+        let generics = generics_of(&generics);
+        let checks = self.checked.iter().map(|ty| {
+            let (span, _) = ends(ty);
+            let runtime = located_at(runtime, span);
+            quote_spanned!(span=> const _: () = #runtime::argument::<#ty>();)
+        });
+        ours! {
+            #[derive(#runtime::serde::Deserialize, #runtime::schemars::JsonSchema)]
+            #[serde(crate = #serde, expecting = "an object with the tool's arguments")]
+            #[schemars(crate = #schemars)]
+            struct __Arguments #generics { #(#fields),* }
+
+            #(#checks)*
+        }
+    }
+
+    /// The struct with its types.
+    pub(crate) fn ty(&self) -> TokenStream {
+        let types = generics_of(&self.checked);
+        ours!(__Arguments #types)
+    }
+
+    /// A pattern that takes the struct apart, and the names it gives.
+    pub(crate) fn pattern(&self) -> (TokenStream, Vec<Ident>) {
+        let names = self.params.iter().map(|param| &param.ident);
+        // Names that a parameter cannot shadow.
+        let local = |index: usize| format_ident!("argument_{index}", span = Span::mixed_site());
+        let locals: Vec<Ident> = (0..self.params.len()).map(local).collect();
+        (ours!(__Arguments { #(#names: #locals),* }), locals)
+    }
+}
+
+/// Whether only its type says how a parameter is decoded.
+fn is_plain(param: &Param) -> bool {
+    let mut attributes = param.field_attrs.iter();
+    attributes.all(|attribute| attribute.path().is_ident("doc"))
+}
+
+fn generics_of(types: &[impl quote::ToTokens]) -> TokenStream {
+    if types.is_empty() {
+        TokenStream::new()
+    } else {
+        ours!(<#(#types),*>)
+    }
+}

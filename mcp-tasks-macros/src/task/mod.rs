@@ -1,0 +1,65 @@
+//! `#[mcp_task]`, stage by stage: parse, check, rewrite, expand.
+//!
+//! Every stage reports into one collector and carries on, so that a person
+//! sees all mistakes at once, and the function is always emitted, so that an
+//! editor keeps its types and one mistake stays one error.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote};
+
+/// Tokens of ours: locals among them are no names of the user's.
+macro_rules! ours {
+    ($($tokens:tt)*) => { quote_spanned!(Span::mixed_site()=> $($tokens)*) };
+}
+
+mod arguments;
+mod attribute;
+mod check;
+mod duration;
+mod expand;
+mod keys;
+mod messages;
+mod parse;
+mod report;
+mod rewrite;
+#[cfg(test)]
+mod tests;
+
+use attribute::Attribute;
+use parse::TaskFn;
+use report::Report;
+
+/// Whether `#[tracing::instrument]` stood above and has put the body into a
+/// block of its own, in which nothing could suspend.
+fn is_instrumented(block: &syn::Block) -> bool {
+    block.stmts.iter().any(|statement| {
+        let tokens = statement.to_token_stream().to_string();
+        tokens.starts_with("let __tracing_")
+    })
+}
+
+/// The whole attribute, from its tokens and the item's to what is emitted.
+pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStream {
+    let report = Report::default();
+    let Ok(mut function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
+        report.error_spanned(item, messages::NOT_A_FUNCTION);
+        let errors = report.into_compile_errors();
+        return quote!(#item #errors);
+    };
+
+    let attribute = Attribute::parse(attribute, &report);
+    let shape = check::signature(&function, &report);
+    check::tool_name(&attribute, &function.sig.ident, &report);
+    if is_instrumented(&function.block) {
+        report.error(function.sig.ident.span(), messages::INSTRUMENTED);
+        *function.block = syn::parse_quote!({ ::core::unimplemented!() });
+        let allow = syn::parse_quote!(#[allow(unused, reason = "the body was refused")]);
+        function.attrs.push(allow);
+    }
+    rewrite::body(&mut function.block, &attribute, &report);
+    let task = TaskFn::new(function);
+
+    let output = expand::expand(&task, &attribute, shape);
+    let errors = report.into_compile_errors();
+    quote!(#output #errors)
+}

@@ -1,0 +1,185 @@
+//! The function as the expansion needs it: arguments told from extractors,
+//! and every attribute where it will go.
+
+use proc_macro2::Span;
+use quote::format_ident;
+use syn::spanned::Spanned as _;
+use syn::{
+    Attribute, Block, Expr, ExprLit, FnArg, Generics, Ident, ItemFn, Lit, Meta, Pat, PatType, Path,
+    ReturnType, Type, Visibility,
+};
+
+use super::keys::{unraw, upper_camel};
+
+/// A task function after the checks and with its body rewritten.
+pub(crate) struct TaskFn {
+    /// All of the user's attributes; they stay on the function.
+    pub(crate) attrs: Vec<Attribute>,
+    /// Copies of `#[cfg]`, for the items that come beside the function.
+    pub(crate) cfgs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) ident: Ident,
+    /// `DeployCall`.
+    pub(crate) call: Ident,
+    pub(crate) generics: Generics,
+    /// The receiver, where a method was refused.
+    pub(crate) receiver: Option<FnArg>,
+    pub(crate) params: Vec<Param>,
+    pub(crate) output: ReturnType,
+    pub(crate) block: Box<Block>,
+}
+
+/// One parameter.
+pub(crate) struct Param {
+    /// Documentation and the attributes of serde and schemars; they move to
+    /// the field of the generated arguments.
+    pub(crate) field_attrs: Vec<Attribute>,
+    /// What else was written on the parameter.
+    pub(crate) attrs: Vec<Attribute>,
+    /// The pattern as written, for the body.
+    pub(crate) pat: Pat,
+    /// The name that the function shows.
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) extracted: bool,
+}
+
+impl TaskFn {
+    pub(crate) fn new(function: ItemFn) -> Self {
+        let ItemFn {
+            attrs,
+            vis,
+            sig,
+            block,
+            ..
+        } = function;
+        let cfgs = attrs
+            .iter()
+            .filter(|attribute| attribute.path().is_ident("cfg"))
+            .cloned()
+            .collect();
+        let call = Ident::new(
+            &format!("{}Call", upper_camel(&unraw(&sig.ident))),
+            // Ours, so that lints about the user's names skip it.
+            Span::mixed_site().located_at(sig.ident.span()),
+        );
+        let mut receiver = None;
+        let mut params = Vec::new();
+        for (index, input) in sig.inputs.into_iter().enumerate() {
+            match input {
+                FnArg::Typed(argument) => params.push(Param::new(argument, index)),
+                FnArg::Receiver(_) => receiver = Some(input),
+            }
+        }
+        Self {
+            attrs,
+            cfgs,
+            vis,
+            ident: sig.ident,
+            call,
+            generics: sig.generics,
+            receiver,
+            params,
+            output: sig.output,
+            block,
+        }
+    }
+
+    /// The type that the function was written to return.
+    pub(crate) fn output(&self) -> Type {
+        match &self.output {
+            ReturnType::Type(_, ty) => (**ty).clone(),
+            ReturnType::Default => syn::parse_quote!(()),
+        }
+    }
+
+    /// The function's documentation, as the description of the tool.
+    pub(crate) fn description(&self) -> Option<String> {
+        documentation(&self.attrs)
+    }
+}
+
+impl Param {
+    fn new(mut argument: PatType, index: usize) -> Self {
+        let mut extracted = is_extractor(&argument.ty);
+        // `State(fleet): Fleet` has been refused: read as it was meant, it
+        // stays one error.
+        if let Some(path) = state_pattern(&argument.pat)
+            && !extracted
+        {
+            let ty = &argument.ty;
+            *argument.ty = syn::parse_quote!(#path<#ty>);
+            extracted = true;
+        }
+        let (field_attrs, attrs) = argument.attrs.into_iter().partition(|attribute| {
+            ["doc", "serde", "schemars"]
+                .iter()
+                .any(|name| attribute.path().is_ident(name))
+        });
+        let ident = shown_name(&argument.pat)
+            .unwrap_or_else(|| format_ident!("argument_{index}", span = argument.pat.span()));
+        Self {
+            field_attrs,
+            attrs,
+            pat: *argument.pat,
+            ident,
+            ty: *argument.ty,
+            extracted,
+        }
+    }
+}
+
+/// Whether a parameter of this type is injected rather than an argument.
+pub(crate) fn is_extractor(ty: &Type) -> bool {
+    match ty {
+        Type::Path(ty) => ty
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "State"),
+        Type::Group(group) => is_extractor(&group.elem),
+        Type::Paren(paren) => is_extractor(&paren.elem),
+        _ => false,
+    }
+}
+
+/// The `State` of `State(..)`.
+pub(crate) fn state_pattern(pat: &Pat) -> Option<&Path> {
+    match pat {
+        Pat::TupleStruct(pat) if pat.path.segments.last()?.ident == "State" => Some(&pat.path),
+        _ => None,
+    }
+}
+
+/// The one name that a pattern binds, if it is `name` or `Extractor(name)`.
+fn shown_name(pat: &Pat) -> Option<Ident> {
+    match pat {
+        Pat::Ident(pat) => Some(pat.ident.clone()),
+        Pat::TupleStruct(pat) if pat.elems.len() == 1 => shown_name(&pat.elems[0]),
+        _ => None,
+    }
+}
+
+/// The text of doc comments: one leading space less per line, as rustdoc has it.
+fn documentation(attrs: &[Attribute]) -> Option<String> {
+    let mut lines = Vec::new();
+    for attribute in attrs {
+        if let Meta::NameValue(meta) = &attribute.meta
+            && meta.path.is_ident("doc")
+            && let Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) = &meta.value
+        {
+            for line in text.value().lines() {
+                lines.push(line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned());
+            }
+            // An empty `///` is a line too.
+            if text.value().is_empty() {
+                lines.push(String::new());
+            }
+        }
+    }
+    let text = lines.join("\n").trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,77 @@
+//! Golden expansions: what `cargo expand` shows, as somebody would read it.
+//!
+//! Run with `UPDATE_GOLDEN=1` to write them anew, and read the difference.
+
+use super::{errors, expand};
+
+fn golden(name: &str, attribute: &str, item: &str) {
+    assert_eq!(errors(attribute, item), [""; 0]);
+    let expanded = expand(attribute, item);
+    let path = format!("{}/src/task/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &expanded).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == expanded,
+        "{name} expands to something new; if that is right, run with UPDATE_GOLDEN=1:\n{expanded}"
+    );
+}
+
+#[test]
+fn a_task_function() {
+    golden(
+        "deploy",
+        r#"ttl = "24h", poll_interval = "1s""#,
+        r#"
+        /// Deploys a service once a person has signed off.
+        ///
+        /// It may take a day.
+        #[tracing::instrument(skip_all)]
+        pub async fn deploy(
+            /// Service to deploy
+            service: String,
+            #[serde(default, rename = "share")] mut percent: u8,
+            State(fleet): State<Fleet>,
+        ) -> Result<Json<Deployed>, ToolError> {
+            let plan = step(fleet.plan(&service)).await?;
+            let approval: Approval = ask_user(format!("Deploy {service}?\n{plan}")).await?;
+            set_status("rolling out");
+            Ok(Json(fleet.report(&plan)))
+        }
+        "#,
+    );
+}
+
+#[test]
+fn every_key() {
+    golden(
+        "every_key",
+        r#"name = "a/b", title = "T", description = "D", ttl = "none", poll_interval = "90s",
+           support = "forbidden", inline = "50ms", replay = false, cancel_grace = "5s",
+           version = 2, crate = renamed::tasks"#,
+        "#[cfg(unix)] pub(crate) async fn r#move() { cancelled().await; plain().await; }",
+    );
+}
+
+#[test]
+fn joins() {
+    golden(
+        "joins",
+        "",
+        r#"
+        async fn ask(hosts: Vec<String>) -> Result<(), ToolError> {
+            let (left, right) = join!(
+                left: ask_user::<Approval>("Left?"),
+                right: async move {
+                    sleep(SECOND).await;
+                    step(plan()).await
+                },
+            );
+            let done = join_all(hosts.iter().map(|host| step(restart(host)))).await;
+            join_all(hosts.iter().map(|host| async move { ask_user::<bool>(host).await })).await;
+            Ok(())
+        }
+        "#,
+    );
+}
