@@ -1,0 +1,357 @@
+//! Questions to the person behind the client.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::bind::{InTask, Keyed, rename};
+use super::context::{Outcome, Request, TimerDue};
+use super::{AskError, Bind, Bound, DurableFuture, Flow, NotInTask, Site};
+use crate::elicit::{self, Elicit, KnownForm};
+use crate::protocol::{Content, FieldError, InputRequest};
+use crate::task::{Action, InputKey, Response};
+
+/// Asks a person to fill in a form.
+///
+/// While it waits, the task is `input_required` and shows the question in
+/// `inputRequests` under its key; `tasks/update` answers it. The key is the
+/// name of the variable that the answer is bound to, else the answer's type; in
+/// a loop the second question is `key#2`. The answer to a form has a value per
+/// field; a lone `bool`, `String` or number is a form with the field `answer`.
+///
+/// ```
+/// use mcp_tasks::prelude::*;
+///
+/// #[mcp_task]
+/// async fn greet() -> Result<String, ToolError> {
+///     let name: String = ask_user("What is your name?").await?;
+///     Ok(format!("Hello, {name}!"))
+/// }
+/// ```
+///
+/// # Errors
+///
+/// [`AskError`]: declined, dismissed, not answered within
+/// [`timeout`](Ask::timeout), or not supported by the client.
+///
+/// # Durability
+///
+/// The question is recorded before it is visible, and the answer before it is
+/// acknowledged.
+///
+/// # Cancellation
+///
+/// Dropping the future before it is answered withdraws the question; an answer
+/// that still arrives is acknowledged and ignored (P22).
+pub fn ask_user<T: Elicit>(message: impl Into<String>) -> Ask<T, NotInTask> {
+    Ask {
+        message: message.into(),
+        timeout: None,
+        state: NotInTask::NEW,
+        form: elicit::known_form::<T>,
+        read: T::from_content,
+    }
+}
+
+// The answer's type is asked for its form in `ask_user` and nowhere else, so
+// that one that has none is one error.
+
+/// A question, made by [`ask_user`].
+#[must_use = "a question is only asked when it is awaited"]
+pub struct Ask<T, S> {
+    message: String,
+    timeout: Option<Duration>,
+    state: S,
+    form: fn() -> KnownForm,
+    read: Read<T>,
+}
+
+/// Reads what was filled in.
+type Read<T> = fn(&Content) -> Result<T, Vec<FieldError>>;
+
+/// A question that may stay without an answer, made by [`Ask::optional`].
+#[must_use = "a question is only asked when it is awaited"]
+pub struct OptionalAsk<T, S>(Ask<T, S>);
+
+#[allow(
+    private_bounds,
+    reason = "who can be renamed is the crate's own affair"
+)]
+impl<T, S: Keyed> Ask<T, S> {
+    /// Names the question, where neither a variable nor the type does, or where
+    /// two questions would have the same name.
+    ///
+    /// A second question of the same key, as in a loop, gets `#2`, then `#3` and
+    /// so on; two different places may not share one. A key may contain neither
+    /// `/` nor `#`. One that is computed at run time must be new in its task.
+    pub fn key(mut self, key: impl AsRef<str>) -> Self {
+        rename(&mut self.state, key.as_ref());
+        self
+    }
+
+    /// Gives up after `timeout`, counted from when the question is recorded:
+    /// the question is withdrawn, and the outcome is [`AskError::TimedOut`].
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Gives `None` where the person declines or dismisses the question. A
+    /// timeout stays an error.
+    pub fn optional(self) -> OptionalAsk<T, S> {
+        OptionalAsk(self)
+    }
+}
+
+#[allow(
+    private_bounds,
+    reason = "who can be renamed is the crate's own affair"
+)]
+impl<T, S: Keyed> OptionalAsk<T, S> {
+    /// See [`Ask::key`].
+    pub fn key(self, key: impl AsRef<str>) -> Self {
+        Self(self.0.key(key))
+    }
+
+    /// See [`Ask::timeout`].
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self(self.0.timeout(timeout))
+    }
+}
+
+impl<T> Bind<Ask<T, NotInTask>> {
+    /// Binds the question to the running task. Generated code only.
+    pub fn bind(self, flow: &Flow, site: Site) -> Ask<T, Bound> {
+        self.0.with_state(|_| Bound::new(flow, site))
+    }
+}
+
+impl<T, S> Ask<T, S> {
+    fn with_state<R>(self, state: impl FnOnce(S) -> R) -> Ask<T, R> {
+        Ask {
+            message: self.message,
+            timeout: self.timeout,
+            state: state(self.state),
+            form: self.form,
+            read: self.read,
+        }
+    }
+
+    fn into_bound(self) -> Ask<T, Bound>
+    where
+        S: InTask,
+    {
+        self.with_state(InTask::into_bound)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> IntoFuture for Ask<T, Bound> {
+    type Output = Result<T, AskError>;
+    type IntoFuture = Asking<T>;
+
+    fn into_future(self) -> Asking<T> {
+        let Bound { flow, key, .. } = self.state;
+        Asking {
+            timer: self.timeout.map(|timeout| (key.timeout(), timeout)),
+            flow,
+            key,
+            message: self.message,
+            stage: Stage::New,
+            form: self.form,
+            read: self.read,
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, S> DurableFuture for Ask<T, S> {
+    type Output = Result<T, AskError>;
+    type State = S;
+    type Future = Asking<T>;
+
+    fn into_durable(self) -> Asking<T>
+    where
+        S: InTask,
+    {
+        self.into_bound().into_future()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> IntoFuture for OptionalAsk<T, Bound> {
+    type Output = Result<Option<T>, AskError>;
+    type IntoFuture = AskingOptional<T>;
+
+    fn into_future(self) -> AskingOptional<T> {
+        AskingOptional(self.0.into_future())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, S> DurableFuture for OptionalAsk<T, S> {
+    type Output = Result<Option<T>, AskError>;
+    type State = S;
+    type Future = AskingOptional<T>;
+
+    fn into_durable(self) -> AskingOptional<T>
+    where
+        S: InTask,
+    {
+        OptionalAsk(self.0.into_bound()).into_future()
+    }
+}
+
+/// The future of an [`Ask`].
+pub struct Asking<T> {
+    flow: Flow,
+    key: InputKey,
+    message: String,
+    timer: Option<(InputKey, Duration)>,
+    stage: Stage,
+    form: fn() -> KnownForm,
+    read: Read<T>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    New,
+    Waiting,
+    Over,
+}
+
+impl<T> Asking<T> {
+    fn start(&mut self) -> Result<(), AskError> {
+        if !self.flow.context().capabilities.elicitation.form {
+            self.stage = Stage::Over;
+            return Err(AskError::Unsupported);
+        }
+        self.stage = Stage::Waiting;
+        let asked = Request::Ask {
+            key: self.key.clone(),
+            request: form_request(&self.message, &(self.form)()),
+        };
+        if self.flow.open(&self.key, Some(asked))
+            && let Some((timer, timeout)) = &self.timer
+        {
+            let set = Request::Timer {
+                key: timer.clone(),
+                due: TimerDue::After(*timeout),
+            };
+            self.flow.open(timer, Some(set));
+        }
+        Ok(())
+    }
+
+    fn outcome(&mut self) -> Option<Result<T, AskError>> {
+        if let Some(Outcome::Answer(response)) = self.flow.take(&self.key) {
+            self.stage = Stage::Over;
+            if let Some((timer, _)) = &self.timer {
+                self.flow.close(timer, true);
+            }
+            return Some(self.read(&response));
+        }
+        let (timer, _) = self.timer.as_ref()?;
+        self.flow.take(timer)?;
+        self.close();
+        Some(Err(AskError::TimedOut))
+    }
+
+    fn read(&self, response: &Response) -> Result<T, AskError> {
+        match response.action {
+            Action::Decline => return Err(AskError::Declined),
+            Action::Cancel => return Err(AskError::Dismissed),
+            Action::Accept => {}
+        }
+        let read = match &response.content {
+            Some(content) => (self.read)(content),
+            None => (self.read)(&Content::new()),
+        };
+        // The answer was judged against the form before it was recorded: only
+        // a type whose form and reading disagree gets here.
+        read.map_err(|errors| {
+            let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            self.flow.request(Request::Misuse(format!(
+                "the answer to `{}` fits its form, but not its type: {}",
+                self.key,
+                words.join("; ")
+            )));
+            AskError::Dismissed
+        })
+    }
+}
+
+impl<T> Future for Asking<T> {
+    type Output = Result<T, AskError>;
+
+    fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.stage == Stage::New
+            && let Err(error) = self.start()
+        {
+            return Poll::Ready(Err(error));
+        }
+        match self.outcome() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<T> Asking<T> {
+    /// Stops waiting: what is still outstanding is withdrawn.
+    fn close(&mut self) {
+        if self.stage == Stage::Waiting {
+            self.stage = Stage::Over;
+            self.flow.close(&self.key, true);
+            if let Some((timer, _)) = &self.timer {
+                self.flow.close(timer, true);
+            }
+        }
+    }
+}
+
+impl<T> Drop for Asking<T> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The future of an [`OptionalAsk`].
+pub struct AskingOptional<T>(Asking<T>);
+
+impl<T> Future for AskingOptional<T> {
+    type Output = Result<Option<T>, AskError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map(|outcome| match outcome {
+            Ok(answer) => Ok(Some(answer)),
+            Err(AskError::Declined | AskError::Dismissed) => Ok(None),
+            Err(error) => Err(error),
+        })
+    }
+}
+
+/// The `elicitation/create` request that shows a form (P20, P24).
+fn form_request(message: &str, known: &KnownForm) -> InputRequest {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params<'a> {
+        mode: &'static str,
+        message: &'a str,
+        requested_schema: &'a RawValue,
+    }
+    let params = Params {
+        mode: "form",
+        message,
+        requested_schema: &known.json,
+    };
+    let params: Arc<RawValue> = serde_json::value::to_raw_value(&params)
+        .expect("words and a form are JSON")
+        .into();
+    InputRequest::new("elicitation/create", params).showing(known.form.clone())
+}

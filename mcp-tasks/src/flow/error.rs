@@ -1,0 +1,162 @@
+//! How the things that a function awaits can fail, and how a function fails.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::protocol::{ProtocolError, ToolResult};
+use crate::task::InputKey;
+
+/// Why a question has no answer.
+///
+/// Under `?` in a function that returns [`ToolError`], `Unsupported` becomes
+/// the protocol error `-32021` that names elicitation; the others become a tool
+/// result with `isError: true`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The person said no.
+    #[error("the question was declined")]
+    Declined,
+    /// The person closed the question without choosing.
+    #[error("the question was dismissed")]
+    Dismissed,
+    /// Nobody answered within the question's timeout.
+    #[error("the question was not answered in time")]
+    TimedOut,
+    /// The client did not declare that it can show such a question.
+    #[error("the client cannot show questions: it did not declare the elicitation capability")]
+    Unsupported,
+}
+
+/// What a failed step said, and which step it was.
+///
+/// The words are what is recorded: after a restart the same error comes again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("step `{step}`: {message}")]
+pub struct StepError {
+    step: InputKey,
+    message: String,
+}
+
+impl StepError {
+    pub(super) fn new(step: InputKey, message: String) -> Self {
+        Self { step, message }
+    }
+
+    /// The step's key.
+    pub fn step(&self) -> &str {
+        self.step.as_str()
+    }
+
+    /// The words of the error that the step's future gave.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+/// How a task function fails.
+///
+/// Any error converts into it by `?`. It ends the call with a tool result that
+/// has `isError: true` (the task is `completed`, P14), unless it is, or has
+/// in its chain of sources, a [`ProtocolError`] or [`AskError::Unsupported`]:
+/// then the call ends in a JSON-RPC error (the task is `failed`).
+///
+/// ```
+/// use mcp_tasks::ToolError;
+///
+/// fn parse(text: &str) -> Result<u32, ToolError> {
+///     let number: u32 = text.parse()?;
+///     if number == 0 {
+///         return Err(ToolError::new("zero is not a port"));
+///     }
+///     Ok(number)
+/// }
+/// assert!(parse("x").is_err());
+/// ```
+pub struct ToolError(Failure);
+
+enum Failure {
+    Tool(String),
+    Protocol(ProtocolError),
+}
+
+impl ToolError {
+    /// A failure that the tool reports: `isError: true` with these words.
+    ///
+    /// `.map_err(ToolError::new)` makes one of anything that can be displayed.
+    pub fn new(message: impl fmt::Display) -> Self {
+        Self(Failure::Tool(message.to_string()))
+    }
+
+    /// A failure of the call itself: a JSON-RPC error.
+    pub fn protocol(error: ProtocolError) -> Self {
+        Self(Failure::Protocol(error))
+    }
+
+    pub(super) fn into_result(self) -> Result<ToolResult, ProtocolError> {
+        match self.0 {
+            Failure::Tool(message) => Ok(ToolResult::error(message)),
+            Failure::Protocol(error) => Err(error),
+        }
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Failure::Tool(message) => f.write_str(message),
+            Failure::Protocol(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Failure::Tool(message) => f.debug_tuple("ToolError").field(message).finish(),
+            Failure::Protocol(error) => f.debug_tuple("ToolError").field(error).finish(),
+        }
+    }
+}
+
+// Like other catch-all errors, it is not an `Error` itself: the conversion from
+// every `Error` would otherwise overlap with the one from itself.
+impl<E: Error + 'static> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        let mut source: Option<&(dyn Error + 'static)> = Some(&error);
+        while let Some(link) = source {
+            if let Some(protocol) = link.downcast_ref::<ProtocolError>() {
+                return Self::protocol(protocol.clone());
+            }
+            if let Some(AskError::Unsupported) = link.downcast_ref::<AskError>() {
+                return Self::protocol(ProtocolError::elicitation_required(
+                    AskError::Unsupported.to_string(),
+                ));
+            }
+            source = link.source();
+        }
+        Self::new(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("outer")]
+    struct Outer(#[source] AskError);
+
+    #[test]
+    fn what_is_in_the_chain_keeps_its_meaning() {
+        let error = ToolError::from(Outer(AskError::Unsupported));
+        assert_eq!(error.into_result().unwrap_err().code.0, -32021);
+        let result = ToolError::from(Outer(AskError::Declined))
+            .into_result()
+            .unwrap();
+        assert!(result.is_error);
+        let original = ProtocolError::invalid_params("no such row");
+        let error = ToolError::from(original.clone());
+        assert_eq!(error.into_result().unwrap_err(), original);
+    }
+}

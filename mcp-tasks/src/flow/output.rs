@@ -1,0 +1,166 @@
+//! What a task function returns.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::schema;
+use super::{Flow, ToolError};
+use crate::protocol::{ContentBlock, ProtocolError, ToolResult};
+
+/// How a call ends.
+pub type ToolOutput = Result<ToolResult, ProtocolError>;
+
+/// Structured output: `structuredContent` for programs, and the same as JSON
+/// text for readers. Its type makes the tool's `outputSchema`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+/// What a task function may return.
+#[diagnostic::on_unimplemented(
+    message = "a task function cannot return `{Self}`",
+    label = "not a tool result",
+    note = "return text (`String`), structured data (`Json<T>` with `T: Serialize + JsonSchema`), `ContentBlock`s, `()`, or a `Result` of one of these with an error that converts into `ToolError`"
+)]
+pub trait TaskOutput {
+    /// The result of the call.
+    fn into_output(self) -> ToolOutput;
+
+    /// The schema of the structured content.
+    fn output_schema() -> Option<Map<String, Value>> {
+        None
+    }
+}
+
+/// What [`Json`] may hold.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be structured output",
+    label = "not structured output",
+    note = "clients see its schema and get it as JSON: derive both `serde::Serialize` and `schemars::JsonSchema` for it"
+)]
+pub trait Structured: Serialize + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> Structured for T {}
+
+/// How a task function may fail.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a task function",
+    label = "not an error of a tool",
+    note = "return a `ToolError`, or an error that implements `std::error::Error`; `.map_err(ToolError::new)` makes text one"
+)]
+pub trait TaskError {
+    /// The error as the tool's.
+    fn into_tool_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<ToolError>> TaskError for E {
+    fn into_tool_error(self) -> ToolError {
+        self.into()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for String {
+    fn into_output(self) -> ToolOutput {
+        Ok(ToolResult::text(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for &'static str {
+    fn into_output(self) -> ToolOutput {
+        Ok(ToolResult::text(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for () {
+    fn into_output(self) -> ToolOutput {
+        Ok(ToolResult::default())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for ContentBlock {
+    fn into_output(self) -> ToolOutput {
+        vec![self].into_output()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for Vec<ContentBlock> {
+    fn into_output(self) -> ToolOutput {
+        Ok(ToolResult {
+            content: self,
+            ..ToolResult::default()
+        })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for ToolResult {
+    fn into_output(self) -> ToolOutput {
+        Ok(self)
+    }
+}
+
+impl<T: Structured> TaskOutput for Json<T> {
+    fn into_output(self) -> ToolOutput {
+        let text = serde_json::value::to_raw_value(&self.0).map_err(|error| {
+            tracing::error!(%error, "a tool's structured output is not JSON");
+            ProtocolError::internal("the tool's output cannot be written as JSON")
+        })?;
+        Ok(ToolResult {
+            content: vec![ContentBlock::text(text.get())],
+            structured: Some(text.into()),
+            is_error: false,
+        })
+    }
+
+    fn output_schema() -> Option<Map<String, Value>> {
+        Some(schema::of::<T>())
+    }
+}
+
+impl<T: TaskOutput, E: TaskError> TaskOutput for Result<T, E> {
+    fn into_output(self) -> ToolOutput {
+        match self {
+            Ok(value) => value.into_output(),
+            Err(error) => error.into_tool_error().into_result(),
+        }
+    }
+
+    fn output_schema() -> Option<Map<String, Value>> {
+        T::output_schema()
+    }
+}
+
+/// A task function's body with its arguments, ready to run. Generated code only.
+pub struct Body(Box<dyn FnOnce(Flow) -> Running + Send>);
+
+/// A body that has been started.
+pub(crate) type Running = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
+
+impl Body {
+    /// Wraps a body.
+    pub fn new<R, B, F>(body: B) -> Self
+    where
+        R: TaskOutput,
+        B: FnOnce(Flow) -> F + Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+    {
+        Self(Box::new(|flow| {
+            let running = body(flow);
+            Box::pin(async { running.await.into_output() })
+        }))
+    }
+
+    pub(crate) fn start(self, flow: Flow) -> Running {
+        (self.0)(flow)
+    }
+}

@@ -1,0 +1,199 @@
+//! MCP tools that run for minutes or days and stop to ask a person something,
+//! written as plain async functions.
+//!
+//! ```no_run
+//! use mcp_tasks::prelude::*;
+//!
+//! #[derive(Elicit)]
+//! struct Approval {
+//!     /// Ship this plan?
+//!     approve: bool,
+//!     /// Share of traffic in the first hour
+//!     #[elicit(min = 1, max = 100, default = 10)]
+//!     percent: u8,
+//! }
+//!
+//! /// Deploys a service once a person has signed off.
+//! #[mcp_task(ttl = "24h")]
+//! async fn deploy(
+//!     /// Service to deploy
+//!     service: String,
+//! ) -> Result<String, ToolError> {
+//!     let plan = step(make_plan(&service)).await?;
+//!     let approval: Approval = ask_user(format!("Deploy {service}?\n{plan}")).await?;
+//!     if !approval.approve {
+//!         return Err(ToolError::new("not approved"));
+//!     }
+//!     set_status(format!("rolling out to {}%", approval.percent));
+//!     step(roll_out(&plan, approval.percent)).await?;
+//!     Ok(format!("{service} is out"))
+//! }
+//! # async fn make_plan(_: &str) -> std::io::Result<String> { Ok(String::new()) }
+//! # async fn roll_out(_: &str, _: u8) -> std::io::Result<()> { Ok(()) }
+//!
+//! # #[cfg(feature = "server")]
+//! #[tokio::main]
+//! async fn main() -> Result<(), mcp_tasks::Error> {
+//!     TaskServer::new("deployer", env!("CARGO_PKG_VERSION"))
+//!         .task(deploy)
+//!         .serve_stdio()
+//!         .await
+//! }
+//! # #[cfg(not(feature = "server"))]
+//! # fn main() {}
+//! ```
+//!
+//! A client that declares the Tasks extension gets a task for the call: it polls
+//! `tasks/get`, sees `input_required` with the form of `Approval`, answers by
+//! `tasks/update`, and finds the result in the same place. It may disconnect and
+//! come back at any time.
+//!
+//! # The pieces
+//!
+//! | to | see |
+//! |---|---|
+//! | make a function a tool | [`mcp_task`] |
+//! | ask a person | [`ask_user`], [`Elicit`](mod@elicit) |
+//! | touch the outside world | [`step`], [`step_value`] |
+//! | wait | [`sleep`], [`sleep_until`], [`cancelled`] |
+//! | do several things at once | [`join!`], [`try_join!`], [`race!`], [`join_all`] |
+//! | say how it goes | [`set_status`], [`report_progress`], [`set_ttl`], [`extend_ttl`], [`task_id`] |
+//! | return something | text, [`Json`], [`ContentBlock`], [`ToolError`] |
+//! | serve, alone or around an rmcp handler | `TaskServer` |
+//! | keep tasks | [`TaskStore`], [`MemoryStore`] |
+//! | put the router before something else | [`router`], [`runtime`] |
+//!
+//! # What is recorded, and when
+//!
+//! Whatever a function learns from outside is appended to the task's journal
+//! before the function sees it: a question before it is visible, an answer
+//! before it is acknowledged, a step's result before it is returned, the end
+//! before it can be read. Outcomes reach the function in the order of the
+//! journal, one between two polls.
+//!
+//! The only store of this version is in memory: a task lives as long as the
+//! process does. The attribute already holds bodies to the rules that replay
+//! after a restart needs, which is why every `.await` must be one of ours or
+//! inside a [`step`].
+//!
+//! # Who sees a task
+//!
+//! A task belongs to its [`Caller`], whom the host's authentication establishes;
+//! for everybody else it does not exist. Without authentication everybody is
+//! `anonymous` and the task's id, 160 random bits, is the secret.
+//!
+//! Numbers such as P12 in these pages are those of [`protocol::rules`].
+//!
+//! # Features
+//!
+//! | feature | brings |
+//! |---|---|
+//! | `http` (default) | streamable HTTP, as a server or a tower service; axum |
+//! | `server` (with `http`) | stdio, and rmcp for everything that is not ours |
+//! | none | the engine, the router and the memory store, on tokio and serde |
+
+pub mod elicit;
+mod flow;
+pub mod protocol;
+pub mod router;
+pub mod runtime;
+#[cfg(feature = "server")]
+pub mod server;
+pub mod store;
+pub mod task;
+
+pub use elicit::Elicit;
+pub use flow::{
+    Ask, AskError, DurableFuture, Extract, JoinAll, Json, MissingState, OptionalAsk, Sleep, State,
+    States, Step, StepError, StepOutcome, StepResult, StepValue, TaskOutput, ToolError, ToolOutput,
+    ask_user, cancelled, extend_ttl, join_all, report_progress, set_status, set_ttl, sleep,
+    sleep_until, step, step_value, task_id,
+};
+pub use mcp_tasks_macros::Elicit;
+/// ```
+/// use mcp_tasks::prelude::*;
+///
+/// /// Greets somebody, in the server's own words.
+/// #[mcp_task(ttl = "1h", poll_interval = "500ms")]
+/// async fn greet(
+///     /// Who asks for it
+///     requester: String,
+///     State(greeting): State<String>,
+/// ) -> Result<String, ToolError> {
+///     let name: String = ask_user(format!("{requester} wants you greeted. Your name?")).await?;
+///     Ok(format!("{greeting}, {name}!"))
+/// }
+/// ```
+///
+pub use mcp_tasks_macros::mcp_task;
+pub use protocol::{ContentBlock, ProtocolError, ToolResult};
+#[cfg(feature = "server")]
+pub use rmcp;
+pub use runtime::{Limits, Tasks};
+#[cfg(feature = "server")]
+pub use server::TaskServer;
+pub use store::{MemoryStore, TaskStore};
+pub use task::Caller;
+
+/// What task functions usually need: `use mcp_tasks::prelude::*`.
+pub mod prelude {
+    pub use std::time::Duration;
+
+    #[cfg(feature = "server")]
+    pub use crate::TaskServer;
+    pub use crate::{
+        AskError, Elicit, Json, State, StepError, ToolError, ask_user, cancelled, extend_ttl, join,
+        join_all, mcp_task, race, report_progress, set_status, set_ttl, sleep, sleep_until, step,
+        step_value, task_id, try_join,
+    };
+}
+
+/// What the macros write; not for use by hand, and not covered by semver.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::elicit::derived as elicit;
+    pub use crate::flow::{
+        Bind, BindHere, BindLazy, BindOther, Body, EvaluateOther, Flow, Site, Unawaited,
+        UnawaitedOther, branch, durable, join, race, try_join,
+    };
+    pub use crate::runtime::{
+        AnyType, CallContext, DecodeError, Definition, Of, Support, TaskCall, argument,
+    };
+    pub use {schemars, serde};
+}
+
+/// Why a server cannot run.
+///
+/// Its `Debug` is its `Display`, so that `fn main() -> Result<(), Error>` ends
+/// with words.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// It is put together wrongly; the words say what to change.
+    #[error("{0}")]
+    Config(String),
+    /// The operating system refused something.
+    #[error("{doing}: {error}")]
+    Io {
+        /// What was tried.
+        doing: String,
+        /// What the operating system said.
+        #[source]
+        error: std::io::Error,
+    },
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io {
+            doing: "input or output failed".to_owned(),
+            error,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Answers the 2026-07-28 messages that are ours, as text.
+//!
+//! A message is looked at once. If it is ours the reply is written byte for
+//! byte as we mean it: members and questions in their order, the right code,
+//! nothing lost on the way through another SDK's types. To anything else the
+//! router says "not ours", and the message goes on as it came.
+
+mod session;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::protocol::{
+    Capabilities, Message, MessageKind, Meta, ProtocolError, Reply, object, text,
+};
+use crate::runtime::{CallRequest, Called, Runtime, Tool};
+use crate::task::{Answer, Caller, InputKey, TaskId};
+
+/// Routes messages to a [`Runtime`]; a cheap handle.
+#[derive(Clone)]
+pub struct Router {
+    runtime: Runtime,
+}
+
+impl Router {
+    /// A router to this runtime.
+    pub fn new(runtime: Runtime) -> Self {
+        Self { runtime }
+    }
+
+    /// The runtime that it routes to.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Answers a message under 2026-07-28, or says by `None` that it is not
+    /// ours: `tools/call` of our tools, everything under `tasks/`, and what of
+    /// `subscriptions/listen` must be refused.
+    ///
+    /// The order of checks is: capability, shape of the request, ownership and
+    /// existence. Authentication has happened, and its outcome is `caller`.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future cancels a call that runs inline, never a task.
+    pub async fn route(&self, message: &Message<'_>, caller: &Caller) -> Option<Reply> {
+        if message.kind() != MessageKind::Request {
+            return None;
+        }
+        let method = self.method(message)?;
+        let result = match message.meta().required() {
+            Err(error) => return Some(Reply::error(message.id(), &error).with_status(400)),
+            Ok(capabilities) => self.answer(method, message, capabilities, caller).await,
+        };
+        match result {
+            Ok(None) => None,
+            Ok(Some(result)) => Some(Reply::result(message.id(), &result)),
+            Err(error) => Some(Reply::error(message.id(), &error)),
+        }
+    }
+
+    /// Which of our methods the message calls.
+    fn method(&self, message: &Message<'_>) -> Option<Method<'_>> {
+        Some(match message.method() {
+            "tools/call" => {
+                // Whose tool is meant cannot be told; neither of us could run it.
+                let Some(name) = message.params().name else {
+                    return Some(Method::Nameless("`name` is missing"));
+                };
+                let Some(name) = text(name) else {
+                    return Some(Method::Nameless("`name` must be a string"));
+                };
+                Method::Call(self.runtime.tool(&name)?)
+            }
+            "tasks/get" => Method::Get,
+            "tasks/update" => Method::Update,
+            "tasks/cancel" => Method::Cancel,
+            // The rest of the prefix is reserved for the extension (P17).
+            method if method.starts_with("tasks/") => Method::Unknown,
+            "subscriptions/listen" => Method::Listen,
+            _ => return None,
+        })
+    }
+
+    async fn answer(
+        &self,
+        method: Method<'_>,
+        message: &Message<'_>,
+        capabilities: Capabilities,
+        caller: &Caller,
+    ) -> Result<Option<String>, ProtocolError> {
+        let params = message.params();
+        match method {
+            Method::Unknown => return Err(ProtocolError::method_not_found(message.method())),
+            Method::Nameless(words) => return Err(ProtocolError::invalid_params(words)),
+            Method::Call(tool) => {
+                let request = CallRequest {
+                    arguments: params.arguments,
+                    caller,
+                    capabilities,
+                };
+                return self.call(tool, request).await.map(Some);
+            }
+            Method::Listen => {
+                // Notifications are not sent yet: what may not be asked for is
+                // refused, the rest of the request is another's (P6, P40).
+                if names_tasks(params.notifications) {
+                    needs_tasks(message, capabilities)?;
+                }
+                return Ok(None);
+            }
+            Method::Get | Method::Update | Method::Cancel => {}
+        }
+        needs_tasks(message, capabilities)?;
+        let id = task_id(params.task_id)?;
+        if matches!(method, Method::Get) {
+            let task = self.runtime.get(&id, caller).await?;
+            return Ok(Some(task.to_detailed_json(self.runtime.server_info())));
+        }
+        if matches!(method, Method::Update) {
+            let answers = answers(params.input_responses)?;
+            self.runtime.update(&id, caller, &answers).await?;
+        } else {
+            self.runtime.cancel(&id, caller).await?;
+        }
+        Ok(Some(self.acknowledgement()))
+    }
+
+    async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<String, ProtocolError> {
+        let server_info = self.runtime.server_info();
+        Ok(match self.runtime.call(tool, call).await? {
+            Called::Task(task) => task.to_created_json(server_info),
+            Called::Result(result) => with_meta(&result, server_info),
+        })
+    }
+
+    /// What `tasks/update` and `tasks/cancel` return (P13).
+    fn acknowledgement(&self) -> String {
+        let empty = RawValue::from_string(r#"{"resultType":"complete"}"#.to_owned())
+            .expect("this is an object");
+        with_meta(&empty, self.runtime.server_info())
+    }
+}
+
+enum Method<'a> {
+    Call(&'a Tool),
+    /// A call that names no tool, and what is wrong with it.
+    Nameless(&'static str),
+    Get,
+    Update,
+    Cancel,
+    Listen,
+    Unknown,
+}
+
+/// Refuses a request that needs the extension and does not declare it (P6).
+fn needs_tasks(message: &Message<'_>, capabilities: Capabilities) -> Result<(), ProtocolError> {
+    if capabilities.tasks {
+        return Ok(());
+    }
+    Err(ProtocolError::tasks_required(format!(
+        "`{}` needs the extension `{}`: declare it in this request's `_meta`, under \
+         `{}`, as `extensions`",
+        message.method(),
+        crate::protocol::TASKS_EXTENSION,
+        crate::protocol::META_CLIENT_CAPABILITIES,
+    )))
+}
+
+fn task_id(raw: Option<&RawValue>) -> Result<TaskId, ProtocolError> {
+    let raw = raw.ok_or_else(|| ProtocolError::invalid_params("`taskId` is missing"))?;
+    let id = text(raw).ok_or_else(|| ProtocolError::invalid_params("`taskId` must be a string"))?;
+    Ok(TaskId::from_text(&id))
+}
+
+fn answers(raw: Option<&RawValue>) -> Result<Vec<Answer<'_>>, ProtocolError> {
+    type Responses<'a> = indexmap::IndexMap<String, &'a RawValue>;
+    let raw = raw.ok_or_else(|| ProtocolError::invalid_params("`inputResponses` is missing"))?;
+    let responses: Responses<'_> = object(raw).map_err(|error| {
+        ProtocolError::invalid_params(format!("`inputResponses` must be an object: {error}"))
+    })?;
+    Ok(responses
+        .into_iter()
+        .map(|(key, response)| Answer {
+            key: InputKey::new(key),
+            response,
+        })
+        .collect())
+}
+
+/// Whether a subscription names tasks.
+fn names_tasks(notifications: Option<&RawValue>) -> bool {
+    #[derive(Deserialize)]
+    struct Filter {
+        #[serde(rename = "taskIds")]
+        task_ids: Option<Value>,
+    }
+    notifications
+        .and_then(|raw| object::<Filter>(raw).ok())
+        .is_some_and(|filter| filter.task_ids.is_some())
+}
+
+/// Adds who answers to a recorded result, which is an object and not empty (P16).
+fn with_meta(result: &RawValue, server_info: &Value) -> String {
+    let meta = Meta {
+        server_info,
+        progress: None,
+    };
+    let meta = serde_json::to_string(&meta).expect("a name and a version are JSON");
+    let inner = result.get().trim_end();
+    let inner = inner.strip_suffix('}').unwrap_or(inner);
+    format!(r#"{inner},"_meta":{meta}}}"#)
+}

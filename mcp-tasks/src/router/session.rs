@@ -1,0 +1,66 @@
+//! Our tools in older sessions (P70), where there are no tasks.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::Router;
+use crate::protocol::{Capabilities, ErrorCode, ProtocolError};
+use crate::runtime::{CallRequest, Called, Support};
+use crate::task::Caller;
+
+impl Router {
+    /// Runs one of our tools on an open call of an older session; gives the
+    /// `CallToolResult`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::call`](crate::runtime::Runtime::call), and `-32602` for a
+    /// tool that only runs as a task, or that there is none of.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future cancels the call.
+    pub async fn call_in_session(
+        &self,
+        name: &str,
+        arguments: Option<&RawValue>,
+        caller: &Caller,
+        mut capabilities: Capabilities,
+    ) -> Result<Arc<RawValue>, ProtocolError> {
+        let Some(tool) = self.runtime.tool(name) else {
+            return Err(ProtocolError::invalid_params(format!(
+                "there is no tool `{name}`"
+            )));
+        };
+        if tool.support() == Support::Required {
+            return Err(ProtocolError::invalid_params(format!(
+                "tool `{name}` only runs as a task, which needs protocol version {} and the \
+                 extension `{}`",
+                crate::protocol::PROTOCOL_VERSION,
+                crate::protocol::TASKS_EXTENSION
+            )));
+        }
+        capabilities.tasks = false;
+        let elicits = capabilities.elicitation.form;
+        let request = CallRequest {
+            arguments,
+            caller,
+            capabilities,
+        };
+        match self.runtime.call(tool, request).await {
+            Ok(Called::Result(result)) => Ok(result),
+            Ok(Called::Task(_)) => unreachable!("no task without the capability"),
+            // A session cannot declare what this error asks for.
+            Err(error) if error.code == ErrorCode::MISSING_CAPABILITY && elicits => {
+                Err(ProtocolError::tasks_required(format!(
+                    "tool `{name}` has a question to ask, which needs a client of protocol \
+                     version {} that declares the extension `{}`",
+                    crate::protocol::PROTOCOL_VERSION,
+                    crate::protocol::TASKS_EXTENSION
+                )))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What clients ask of a runtime: calls, and questions about their tasks.
+//!
+//! Every request goes the same way: the client's capability, the shape of the
+//! request, ownership and existence, the store.
+
+use std::future::poll_fn;
+use std::sync::{Arc, LazyLock};
+use std::task::Poll;
+
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use super::driver::{Driver, Window};
+use super::known::KnownTasks;
+use super::output::{Called, to_json};
+use super::{Runtime, Shared, Support, Tool, store_failed};
+use crate::flow::Context;
+use crate::protocol::{Capabilities, ProtocolError};
+use crate::store::{Delivery, LiveLimits, StoreError};
+use crate::task::{Access, Answer, Caller, Created, Snapshot, TaskId};
+
+/// A call of one of our tools.
+#[derive(Clone, Copy, Debug)]
+pub struct CallRequest<'a> {
+    /// The arguments as they were sent.
+    pub arguments: Option<&'a RawValue>,
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// What the client declared on this request (P1).
+    pub capabilities: Capabilities,
+}
+
+impl Runtime {
+    /// Calls a tool.
+    ///
+    /// # Errors
+    ///
+    /// `-32021` if the tool needs a capability that the client did not declare,
+    /// before its body runs (P5); `-32602` for arguments that do not fit; the
+    /// function's own protocol error, if it ran inline; `-32603` at a limit, or
+    /// if the store fails.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future cancels a call that runs inline. A task that has
+    /// been created goes on (P52).
+    pub async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<Called, ProtocolError> {
+        let shared = &self.shared;
+        let definition = &tool.definition;
+        let declared = call.capabilities.tasks;
+        if definition.support == Support::Required && !declared {
+            return Err(ProtocolError::tasks_required(format!(
+                "tool `{}` only runs as a task: declare the extension `{}` on the request",
+                tool.name(),
+                crate::protocol::TASKS_EXTENSION
+            )));
+        }
+        let size = call.arguments.map_or(0, |arguments| arguments.get().len());
+        if size > shared.limits.arguments {
+            return Err(ProtocolError::invalid_params(format!(
+                "the arguments take {size} bytes; the limit is {}",
+                shared.limits.arguments
+            )));
+        }
+        let body = tool.body(call.arguments, &shared.states)?;
+        let becomes_task = declared && definition.support != Support::Forbidden;
+        let window = becomes_task
+            .then_some(definition.inline_ms)
+            .flatten()
+            .filter(|_| definition.support != Support::Required);
+        let id = shared.ids.draw()?;
+        let ttl_ms = definition.ttl_ms;
+        let context = Arc::new(Context::new(
+            id.clone(),
+            call.capabilities,
+            ttl_ms,
+            window.is_none(),
+        ));
+        let driver = Driver::new(shared.clone(), context, body);
+        if !becomes_task {
+            let output = driver.run_inline().await;
+            return to_json(output, shared.limits.result).map(Called::Result);
+        }
+        let created = Created {
+            id,
+            tool: definition.name.clone(),
+            version: definition.version,
+            arguments: call
+                .arguments
+                .map_or_else(empty_object, |raw| raw.to_owned().into()),
+            caller: call.caller.clone(),
+            capabilities: call.capabilities,
+            ttl_ms,
+            poll_interval_ms: definition.poll_interval_ms,
+            cancel_grace_ms: definition.cancel_grace_ms,
+        };
+        let Some(window) = window else {
+            return shared.begin(driver, created).await.map(Called::Task);
+        };
+        let (reply, replied) = oneshot::channel();
+        tokio::spawn(driver.run_window(Window::new(created, window, reply)));
+        replied
+            .await
+            .unwrap_or_else(|_| Err(ProtocolError::internal("internal error")))
+    }
+
+    /// Reads a task.
+    ///
+    /// # Errors
+    ///
+    /// `-32602` if it does not exist for this caller (P30).
+    pub async fn get(&self, id: &TaskId, caller: &Caller) -> Result<Arc<Snapshot>, ProtocolError> {
+        let found = self.shared.store.get(id, Access::Caller(caller)).await;
+        found
+            .map_err(|error| store_failed(&error))?
+            .ok_or_else(no_such_task)
+    }
+
+    /// Records answers to a task's questions.
+    ///
+    /// # Errors
+    ///
+    /// `-32602` if the task does not exist for this caller, or if an answer
+    /// breaks the rules of its question; nothing is recorded then.
+    pub async fn update(
+        &self,
+        id: &TaskId,
+        caller: &Caller,
+        answers: &[Answer<'_>],
+    ) -> Result<(), ProtocolError> {
+        let limit = self.shared.limits.answer;
+        if let Some(answer) = answers
+            .iter()
+            .find(|answer| answer.response.get().len() > limit)
+        {
+            return Err(ProtocolError::invalid_params(format!(
+                "the answer to `{}` takes {} bytes; the limit is {limit}",
+                answer.key,
+                answer.response.get().len()
+            )));
+        }
+        let shared = &self.shared;
+        let access = Access::Caller(caller);
+        let unsure = Unsure(&shared.known, id);
+        let delivery = shared
+            .store
+            .deliver(id, access, answers, Shared::now())
+            .await;
+        unsure.has_heard(&delivery);
+        match delivery.map_err(|error| store_failed(&error))? {
+            None => Err(no_such_task()),
+            Some(Delivery::Refused(refusal)) => Err(refusal.into()),
+            Some(Delivery::Recorded(change)) => {
+                // An answer changes nothing that time does to the task.
+                if change.changed {
+                    shared.known.poke(id);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks for a task's cancellation; does nothing to one that has ended.
+    ///
+    /// # Errors
+    ///
+    /// `-32602` if the task does not exist for this caller.
+    pub async fn cancel(&self, id: &TaskId, caller: &Caller) -> Result<(), ProtocolError> {
+        let found = self.shared.cancel(id, Access::Caller(caller)).await?;
+        if found { Ok(()) } else { Err(no_such_task()) }
+    }
+}
+
+/// Somebody waits to hear whether the store has changed a task.
+///
+/// If it goes away before, or hears that it cannot be said, the driver looks.
+struct Unsure<'a>(&'a KnownTasks, &'a TaskId);
+
+impl Unsure<'_> {
+    fn has_heard<T>(self, reply: &Result<T, StoreError>) {
+        if reply.is_ok() {
+            std::mem::forget(self);
+        }
+    }
+}
+
+impl Drop for Unsure<'_> {
+    fn drop(&mut self) {
+        self.0.poke(self.1);
+    }
+}
+
+impl Shared {
+    /// Creates a task and starts its driver; also if the caller goes away while
+    /// the store takes its time, as nobody would run the task.
+    async fn begin(
+        self: &Arc<Self>,
+        driver: Driver,
+        created: Created,
+    ) -> Result<Arc<Snapshot>, ProtocolError> {
+        let shared = self.clone();
+        let mut begin = Box::pin(async move {
+            let calls = shared.known.missed_calls();
+            let claim = shared.create(created).await?;
+            let snapshot = claim.snapshot.clone();
+            tokio::spawn(driver.run_task(claim, calls));
+            Ok(snapshot)
+        });
+        // Memory answers at once.
+        match poll_fn(|cx| Poll::Ready(begin.as_mut().poll(cx))).await {
+            Poll::Ready(task) => task,
+            Poll::Pending => tokio::spawn(begin)
+                .await
+                .unwrap_or_else(|_| Err(ProtocolError::internal("internal error"))),
+        }
+    }
+
+    pub(super) async fn cancel(
+        self: &Arc<Self>,
+        id: &TaskId,
+        access: Access<'_>,
+    ) -> Result<bool, ProtocolError> {
+        let unsure = Unsure(&self.known, id);
+        let change = self.store.cancel(id, access, Self::now()).await;
+        unsure.has_heard(&change);
+        let change = change.map_err(|error| store_failed(&error))?;
+        if let Some(change) = &change {
+            self.follow_up(change);
+        }
+        Ok(change.is_some())
+    }
+
+    /// Creates a task in the store and says when it is due.
+    pub(super) async fn create(
+        self: &Arc<Self>,
+        created: Created,
+    ) -> Result<crate::store::Claim, ProtocolError> {
+        let limits = LiveLimits {
+            per_caller: self.limits.live_per_caller,
+            total: self.limits.live,
+        };
+        let claim = self.store.create(created, limits, Self::now()).await;
+        claim.map_err(|error| store_failed(&error))
+    }
+}
+
+fn no_such_task() -> ProtocolError {
+    ProtocolError::invalid_params(
+        "no such task: it never existed, has been deleted, or is not yours",
+    )
+}
+
+/// What stands for arguments that were left out.
+fn empty_object() -> Arc<RawValue> {
+    static EMPTY: LazyLock<Arc<RawValue>> = LazyLock::new(|| {
+        RawValue::from_string("{}".to_owned())
+            .expect("an empty object is JSON")
+            .into()
+    });
+    EMPTY.clone()
+}

@@ -1,0 +1,89 @@
+//! The user's code, and the clock that its driver waits on.
+
+use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, Sleep};
+
+use super::super::Shared;
+use crate::flow::{Running, ToolOutput};
+use crate::protocol::ProtocolError;
+use crate::task::{TaskId, Timestamp};
+
+/// The user's code.
+pub(super) struct Function {
+    running: Running,
+    /// Held while the function runs, given back while it waits.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
+    /// Whether it has been polled since it was last shown an outcome: then it
+    /// may be shown the next.
+    pub(super) has_seen: bool,
+}
+
+impl Function {
+    pub(super) fn new(running: Running) -> Self {
+        Self {
+            running,
+            permit: None,
+            has_seen: false,
+        }
+    }
+
+    /// Whether the function may run; takes a permit if one is free.
+    pub(super) fn has_permit(&mut self, shared: &Shared) -> bool {
+        if self.permit.is_none() {
+            self.permit = shared.running.clone().try_acquire_owned().ok();
+        }
+        self.permit.is_some()
+    }
+
+    /// Drops what is left of the function, which is the user's code too.
+    pub(super) fn let_go(&mut self, id: &TaskId) {
+        let running = std::mem::replace(&mut self.running, Box::pin(pending()));
+        if catch_unwind(AssertUnwindSafe(|| drop(running))).is_err() {
+            tracing::error!(task = %id, "a task function panicked when it was dropped");
+        }
+    }
+
+    pub(super) fn poll(&mut self, id: &TaskId, cx: &mut Context<'_>) -> Poll<ToolOutput> {
+        self.has_seen = true;
+        // After a panic the function is dropped and never polled again.
+        catch_unwind(AssertUnwindSafe(|| self.running.as_mut().poll(cx))).unwrap_or_else(|panic| {
+            let words = panic
+                .downcast_ref::<&str>()
+                .copied()
+                .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+                .unwrap_or("no message");
+            tracing::error!(task = %id, panic = words, "a task function panicked");
+            Poll::Ready(Err(ProtocolError::internal("internal error")))
+        })
+    }
+}
+
+/// One clock for everything that the driver waits for by itself.
+#[derive(Default)]
+pub(super) struct Alarm {
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Alarm {
+    pub(super) fn poll(&mut self, at: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        if at <= Instant::now() {
+            return Poll::Ready(());
+        }
+        let sleep = self
+            .sleep
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+        if sleep.deadline() != at {
+            sleep.as_mut().reset(at);
+        }
+        sleep.as_mut().poll(cx)
+    }
+}
+
+pub(super) fn instant_of(at: Timestamp) -> Instant {
+    Instant::now() + at.since(Shared::now())
+}

@@ -1,0 +1,33 @@
+//! What a call leads to.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use crate::flow::ToolOutput;
+use crate::protocol::ProtocolError;
+use crate::task::Snapshot;
+
+/// What a call led to.
+#[derive(Clone, Debug)]
+pub enum Called {
+    /// A result: the JSON of a `CallToolResult`.
+    Result(Arc<RawValue>),
+    /// A task, durably created (P11).
+    Task(Arc<Snapshot>),
+}
+
+/// Writes a call's result, if it is not too large.
+pub(super) fn to_json(output: ToolOutput, limit: usize) -> Result<Arc<RawValue>, ProtocolError> {
+    let json = serde_json::value::to_raw_value(&output?).map_err(|error| {
+        tracing::error!(%error, "a tool's result is not JSON");
+        ProtocolError::internal("internal error")
+    })?;
+    let size = json.get().len();
+    if size > limit {
+        return Err(ProtocolError::internal(format!(
+            "the tool's result takes {size} bytes; the limit is {limit}"
+        )));
+    }
+    Ok(json.into())
+}

@@ -1,0 +1,104 @@
+//! What a task function may take and return, as generated code asks for it.
+//!
+//! Generated code uses each type of a signature several times. What the type
+//! must be is asked for once, where it stands in the user's code; every other
+//! use goes through [`Of`], which takes any type. So a mistake is one error.
+
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{CallContext, DecodeError};
+use crate::flow::{Extract, MissingState, States, TaskOutput, schema};
+
+/// A type that a client can send as an argument.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "not an argument of a tool",
+    note = "clients see its schema and send it as JSON: derive both `serde::Deserialize` and `schemars::JsonSchema` for it",
+    note = "for a value that the server has, not the client, write `State(name): State<Type>`"
+)]
+pub trait Argument: DeserializeOwned + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> Argument for T {}
+
+/// Asks for a type to be an [`Argument`].
+pub const fn argument<T: Argument>() {}
+
+/// What generated code needs of a type.
+pub struct Of<T>(PhantomData<T>);
+
+impl<A: JsonSchema> Of<A> {
+    /// The schema of all arguments.
+    pub fn input_schema() -> Map<String, Value> {
+        schema::of_arguments::<A>()
+    }
+}
+
+impl<A: DeserializeOwned> Of<A> {
+    /// Reads all arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Arguments`] naming what is missing or wrong.
+    pub fn decode(call: &CallContext<'_>) -> Result<A, DecodeError> {
+        call.arguments()
+    }
+}
+
+impl<R: TaskOutput> Of<R> {
+    /// The schema of a structured result.
+    pub fn output_schema() -> Option<Map<String, Value>> {
+        R::output_schema()
+    }
+}
+
+impl<E: Extract> Of<E> {
+    /// Whether every call will find what is not an argument.
+    ///
+    /// # Errors
+    ///
+    /// [`MissingState`] if it will not.
+    pub fn check(states: &States) -> Result<(), MissingState> {
+        E::check(states)
+    }
+}
+
+/// The same of a type that was refused elsewhere: such a program does not
+/// compile, and nothing of this ever runs.
+pub trait AnyType<T> {
+    /// See [`Of::input_schema`].
+    fn input_schema() -> Map<String, Value> {
+        unreachable!("{REFUSED}")
+    }
+
+    /// See [`Of::decode`].
+    ///
+    /// # Errors
+    ///
+    /// None.
+    fn decode(_: &CallContext<'_>) -> Result<T, DecodeError> {
+        unreachable!("{REFUSED}")
+    }
+
+    /// See [`Of::output_schema`].
+    fn output_schema() -> Option<Map<String, Value>> {
+        unreachable!("{REFUSED}")
+    }
+
+    /// See [`Of::check`].
+    ///
+    /// # Errors
+    ///
+    /// None.
+    fn check(_: &States) -> Result<(), MissingState> {
+        unreachable!("{REFUSED}")
+    }
+}
+
+impl<T> AnyType<T> for Of<T> {}
+
+const REFUSED: &str = "the type is refused where it stands in the task function's signature";

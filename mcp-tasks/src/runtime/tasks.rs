@@ -1,0 +1,79 @@
+//! Tasks from the server's own code.
+
+use std::sync::{Arc, Weak};
+
+use super::{Shared, store_failed};
+use crate::protocol::ProtocolError;
+use crate::store::StoreStats;
+use crate::task::{Access, Snapshot, TaskId};
+
+/// A handle on a server's tasks for code beside the tools: a job system, an
+/// admin page, another tool.
+///
+/// It sees the tasks of all callers. A task function gets one as
+/// `State(tasks): State<Tasks>`. It does not keep the server alive.
+#[derive(Clone)]
+pub struct Tasks {
+    shared: Weak<Shared>,
+}
+
+/// Counts of what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// Tasks whose functions are in memory.
+    pub resident: u64,
+    /// What the store holds.
+    pub store: StoreStats,
+}
+
+impl Tasks {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self::from_weak(Arc::downgrade(shared))
+    }
+
+    pub(super) fn from_weak(shared: Weak<Shared>) -> Self {
+        Self { shared }
+    }
+
+    fn shared(&self) -> Result<Arc<Shared>, ProtocolError> {
+        self.shared
+            .upgrade()
+            .ok_or_else(|| ProtocolError::internal("the server has shut down"))
+    }
+
+    /// Reads a task; `None` if there is none of this id.
+    ///
+    /// # Errors
+    ///
+    /// `-32603` if the store fails, or the server is gone.
+    pub async fn get(&self, id: &TaskId) -> Result<Option<Arc<Snapshot>>, ProtocolError> {
+        let shared = self.shared()?;
+        let found = shared.store.get(id, Access::Server).await;
+        found.map_err(|error| store_failed(&error))
+    }
+
+    /// Cancels a task; false if there is none of this id. A task that has
+    /// ended stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// `-32603` if the store fails, or the server is gone.
+    pub async fn cancel(&self, id: &TaskId) -> Result<bool, ProtocolError> {
+        let shared = self.shared()?;
+        shared.cancel(id, Access::Server).await
+    }
+
+    /// Counts tasks.
+    ///
+    /// # Errors
+    ///
+    /// `-32603` if the store fails, or the server is gone.
+    pub async fn stats(&self) -> Result<Stats, ProtocolError> {
+        let shared = self.shared()?;
+        let store = shared.store.stats().await;
+        Ok(Stats {
+            resident: shared.known.resident() as u64,
+            store: store.map_err(|error| store_failed(&error))?,
+        })
+    }
+}

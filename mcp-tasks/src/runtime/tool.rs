@@ -1,0 +1,337 @@
+//! A task function as a tool.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::flow::{Body, Extract, MissingState, States};
+use crate::protocol::ProtocolError;
+
+/// When a call of a tool becomes a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Support {
+    /// When the client declares the extension; else the call runs inline.
+    #[default]
+    Optional,
+    /// Always; a client that does not declare the extension is refused.
+    Required,
+    /// Never.
+    Forbidden,
+}
+
+/// What a tool is, apart from its code. Generated code only.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct Definition {
+    pub(super) name: Arc<str>,
+    pub(super) version: u32,
+    pub(super) support: Support,
+    /// `None` for no limit.
+    pub(super) ttl_ms: Option<u64>,
+    pub(super) poll_interval_ms: u64,
+    pub(super) inline_ms: Option<u64>,
+    pub(super) cancel_grace_ms: Option<u64>,
+    pub(super) replay: bool,
+    listing: Map<String, Value>,
+    extracts: Vec<CheckState>,
+}
+
+/// Says whether a state is there.
+type CheckState = fn(&States) -> Result<(), MissingState>;
+
+const DEFAULT_TTL_MS: u64 = 24 * 60 * 60 * 1000;
+
+const DEFAULT_POLL_INTERVAL_MS: u64 = 1000;
+
+impl Definition {
+    /// A tool of this name with the defaults of everything else.
+    pub fn new(name: &'static str) -> Self {
+        let mut listing = Map::new();
+        listing.insert("name".to_owned(), name.into());
+        Self {
+            name: name.into(),
+            version: 1,
+            support: Support::default(),
+            ttl_ms: Some(DEFAULT_TTL_MS),
+            poll_interval_ms: DEFAULT_POLL_INTERVAL_MS,
+            inline_ms: None,
+            cancel_grace_ms: None,
+            replay: true,
+            listing,
+            extracts: Vec::new(),
+        }
+    }
+
+    /// A name for people.
+    #[must_use]
+    pub fn title(self, title: &str) -> Self {
+        self.listed("title", title)
+    }
+
+    /// What the tool does.
+    #[must_use]
+    pub fn description(self, description: &str) -> Self {
+        self.listed("description", description)
+    }
+
+    /// The time to live; `None` for no limit.
+    #[must_use]
+    pub fn ttl_ms(mut self, ttl_ms: Option<u64>) -> Self {
+        self.ttl_ms = ttl_ms;
+        self
+    }
+
+    /// The time between two polls.
+    #[must_use]
+    pub fn poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
+        self.poll_interval_ms = poll_interval_ms;
+        self
+    }
+
+    /// When a call becomes a task.
+    #[must_use]
+    pub fn support(mut self, support: Support) -> Self {
+        self.support = support;
+        self
+    }
+
+    /// How long a call may take to return a plain result instead of a task.
+    #[must_use]
+    pub fn inline_ms(mut self, inline_ms: u64) -> Self {
+        self.inline_ms = Some(inline_ms);
+        self
+    }
+
+    /// How long a cancelled task may clean up.
+    #[must_use]
+    pub fn cancel_grace_ms(mut self, cancel_grace_ms: u64) -> Self {
+        self.cancel_grace_ms = Some(cancel_grace_ms);
+        self
+    }
+
+    /// Whether the function may be run again from the top.
+    #[must_use]
+    pub fn replay(mut self, replay: bool) -> Self {
+        self.replay = replay;
+        self
+    }
+
+    /// The version of the code.
+    #[must_use]
+    pub fn version(mut self, version: u32) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// The schema of the arguments.
+    #[must_use]
+    pub fn input(self, schema: Map<String, Value>) -> Self {
+        self.listed("inputSchema", schema)
+    }
+
+    /// The schema of a structured result.
+    #[must_use]
+    pub fn output(self, schema: Option<Map<String, Value>>) -> Self {
+        match schema {
+            Some(schema) => self.listed("outputSchema", schema),
+            None => self,
+        }
+    }
+
+    /// A parameter that is not an argument: whether it will be found.
+    #[must_use]
+    pub fn extract(mut self, check: fn(&States) -> Result<(), MissingState>) -> Self {
+        self.extracts.push(check);
+        self
+    }
+
+    fn listed(mut self, member: &str, value: impl Into<Value>) -> Self {
+        self.listing.insert(member.to_owned(), value.into());
+        self
+    }
+}
+
+/// One call, as its decoder sees it. Generated code only.
+#[doc(hidden)]
+pub struct CallContext<'a> {
+    pub(super) arguments: Option<&'a RawValue>,
+    pub(super) states: &'a States,
+}
+
+/// Why a call cannot start.
+#[doc(hidden)]
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// The arguments do not fit; the words name the argument.
+    #[error("{0}")]
+    Arguments(String),
+    /// The server lacks something that it should have been given.
+    #[error(transparent)]
+    State(#[from] MissingState),
+}
+
+impl CallContext<'_> {
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Arguments`] naming what is missing or wrong.
+    pub fn arguments<A: DeserializeOwned>(&self) -> Result<A, DecodeError> {
+        let text = self.arguments.map_or("{}", RawValue::get);
+        if !text.starts_with('{') {
+            return Err(DecodeError::Arguments(
+                "`arguments` must be an object".to_owned(),
+            ));
+        }
+        let mut json = serde_json::Deserializer::from_str(text);
+        serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let inner = error.into_inner();
+            // Positions count from the start of the arguments, which nobody sees.
+            let words = inner.to_string();
+            let words = words.rfind(" at line ").map_or(&*words, |at| &words[..at]);
+            DecodeError::Arguments(if path == "." {
+                format!("wrong arguments: {words}")
+            } else {
+                format!("wrong argument `{path}`: {words}")
+            })
+        })
+    }
+
+    /// Takes what is not an argument.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::State`] if the server was not given it.
+    pub fn extract<E: Extract>(&self) -> Result<E, DecodeError> {
+        Ok(E::extract(self.states)?)
+    }
+}
+
+/// A call of a task function: its arguments, its body, and what the tool is.
+/// Implemented by `#[mcp_task]`.
+///
+/// `Args` are the types of the function's parameters.
+#[doc(hidden)]
+pub trait TaskCall<Args>: Send + Sized + 'static {
+    /// What the tool is.
+    fn definition() -> Definition;
+
+    /// Makes a call from what a client sent.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`] if the arguments do not fit.
+    fn decode(call: &CallContext<'_>) -> Result<Self, DecodeError>;
+
+    /// The body, ready to run.
+    fn into_body(self) -> Body;
+}
+
+/// A function marked `#[mcp_task]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a task function",
+    label = "not the name of a function marked `#[mcp_task]`",
+    note = "mark the function with `#[mcp_task]` and give its name, without calling it: `.task(deploy)`"
+)]
+pub trait TaskFn<Args> {
+    /// What calling the function makes.
+    type Call: TaskCall<Args>;
+}
+
+macro_rules! task_fn {
+    ($($argument:ident)*) => {
+        impl<Function, Call, $($argument),*> TaskFn<($($argument,)*)> for Function
+        where
+            Function: Fn($($argument),*) -> Call,
+            Call: TaskCall<($($argument,)*)>,
+        {
+            type Call = Call;
+        }
+    };
+}
+
+task_fn!();
+task_fn!(A);
+task_fn!(A B);
+task_fn!(A B C);
+task_fn!(A B C D);
+task_fn!(A B C D E);
+task_fn!(A B C D E F);
+task_fn!(A B C D E F G);
+task_fn!(A B C D E F G H);
+task_fn!(A B C D E F G H I);
+task_fn!(A B C D E F G H I J);
+task_fn!(A B C D E F G H I J K);
+task_fn!(A B C D E F G H I J K L);
+
+/// One registered tool.
+pub struct Tool {
+    pub(super) definition: Definition,
+    listing: Value,
+    decode: fn(&CallContext<'_>) -> Result<Body, DecodeError>,
+}
+
+impl Tool {
+    pub(super) fn new<Args, C: TaskCall<Args>>() -> Self {
+        let definition = C::definition();
+        Self {
+            listing: Value::Object(definition.listing.clone()),
+            definition,
+            decode: |call| C::decode(call).map(TaskCall::into_body),
+        }
+    }
+
+    /// The name that clients call it by.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// When a call of it becomes a task.
+    pub fn support(&self) -> Support {
+        self.definition.support
+    }
+
+    /// The tool as `tools/list` shows it.
+    pub fn listing(&self) -> &Value {
+        &self.listing
+    }
+
+    /// Whether every call will find what the function takes besides arguments.
+    pub(super) fn check(&self, states: &States) -> Result<(), MissingState> {
+        self.definition
+            .extracts
+            .iter()
+            .try_for_each(|check| check(states))
+    }
+
+    /// Makes a call's body; nothing runs yet.
+    pub(super) fn body(
+        &self,
+        arguments: Option<&RawValue>,
+        states: &States,
+    ) -> Result<Body, ProtocolError> {
+        let call = CallContext { arguments, states };
+        // How an argument is read, and a state cloned, is the author's code.
+        let decoded = catch_unwind(AssertUnwindSafe(|| (self.decode)(&call)));
+        let decoded = decoded.map_err(|_| {
+            tracing::error!(
+                tool = self.name(),
+                "reading the arguments of a call panicked"
+            );
+            ProtocolError::internal("internal error")
+        })?;
+        decoded.map_err(|error| match error {
+            DecodeError::Arguments(words) => {
+                ProtocolError::invalid_params(format!("tool `{}`: {words}", self.name()))
+            }
+            DecodeError::State(missing) => {
+                tracing::error!(tool = self.name(), error = %missing, "a call cannot start");
+                ProtocolError::internal("the server is not set up for this tool")
+            }
+        })
+    }
+}

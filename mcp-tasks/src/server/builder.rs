@@ -1,0 +1,289 @@
+//! What a server is made of, and the checks before it may serve.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ServerHandler;
+
+#[cfg(feature = "http")]
+use super::access::Access;
+use super::catalogue::Catalogue;
+use super::era::Versions;
+use super::handler::Merged;
+#[cfg(feature = "http")]
+use super::headers::NamePolicy;
+#[cfg(feature = "http")]
+use super::http::{HttpConfig, TaskService};
+use super::stdio::{Engine, StdioServer};
+use super::{BuiltServer, NoHandler};
+use crate::Error;
+use crate::router::Router;
+use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn};
+use crate::store::TaskStore;
+
+/// What a message may be longer than the arguments in it.
+const AROUND_ARGUMENTS: usize = 3 << 20;
+
+const IN_MEMORY: &str = "tasks are kept in memory and are lost when this process ends";
+
+type Factory<H> = Arc<dyn Fn() -> Arc<H> + Send + Sync>;
+
+/// A server of task functions, alone or around an rmcp handler.
+///
+/// # Example
+///
+/// ```no_run
+/// use mcp_tasks::prelude::*;
+///
+/// /// Deploys a service once a person agrees.
+/// #[mcp_task]
+/// async fn deploy(service: String) -> Result<String, ToolError> {
+///     let agreed: bool = ask_user(format!("Deploy {service}?")).await?;
+///     Ok(format!("{service}: {}", if agreed { "deployed" } else { "left as it was" }))
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), mcp_tasks::Error> {
+///     TaskServer::new("deployer", env!("CARGO_PKG_VERSION"))
+///         .task(deploy)
+///         .serve_stdio()
+///         .await
+/// }
+/// ```
+///
+/// An rmcp server gains tasks by swapping its entry point; its handler, with its
+/// tools, prompts and resources, stays as it is:
+///
+/// ```no_run
+/// use mcp_tasks::prelude::*;
+/// use mcp_tasks::rmcp::ServerHandler;
+///
+/// # #[mcp_task]
+/// # async fn deploy() {}
+/// async fn serve(handler: impl ServerHandler) -> Result<(), mcp_tasks::Error> {
+///     TaskServer::wrap(handler).task(deploy).serve_stdio().await
+/// }
+/// ```
+#[must_use = "a server does nothing until it is served"]
+pub struct TaskServer<H = NoHandler> {
+    runtime: RuntimeBuilder,
+    factory: Factory<H>,
+    has_store: bool,
+    message_limit: Option<usize>,
+    #[cfg(feature = "http")]
+    access: Access,
+    #[cfg(feature = "http")]
+    names: NamePolicy,
+}
+
+impl TaskServer {
+    /// A server of that name and version, which clients are shown.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self::wrap(NoHandler::new(name, version))
+    }
+}
+
+impl<H: ServerHandler> TaskServer<H> {
+    /// Adds tasks to an rmcp handler, which all requests share.
+    ///
+    /// The server has the handler's name and version. Tasks that the handler
+    /// makes by itself are not served: rmcp's task manager and this crate's
+    /// engine do not mix.
+    pub fn wrap(handler: H) -> Self {
+        let handler = Arc::new(handler);
+        Self::over(Arc::new(move || Arc::clone(&handler)))
+    }
+
+    /// Adds tasks to an rmcp handler that is made anew for each older session
+    /// and each request over HTTP; over stdio, for the session and once for all
+    /// requests that need none.
+    pub fn wrap_with(handler: impl Fn() -> H + Send + Sync + 'static) -> Self {
+        Self::over(Arc::new(move || Arc::new(handler())))
+    }
+
+    fn over(factory: Factory<H>) -> Self {
+        let server = factory().get_info().server_info;
+        Self {
+            runtime: Runtime::builder(server.name, server.version),
+            factory,
+            has_store: false,
+            message_limit: None,
+            #[cfg(feature = "http")]
+            access: Access::default(),
+            #[cfg(feature = "http")]
+            names: NamePolicy::default(),
+        }
+    }
+
+    /// Adds a tool.
+    pub fn task<A, F: TaskFn<A>>(mut self, function: F) -> Self {
+        self.runtime = self.runtime.task(function);
+        self
+    }
+
+    /// Adds a value that task functions take as `State(..)`; one of each type.
+    pub fn state<T: Any + Send + Sync>(mut self, state: T) -> Self {
+        self.runtime = self.runtime.state(state);
+        self
+    }
+
+    /// Keeps tasks in this store instead of in memory.
+    pub fn store(mut self, store: impl TaskStore) -> Self {
+        self.runtime = self.runtime.store(store);
+        self.has_store = true;
+        self
+    }
+
+    /// How long a task that has ended stays readable. Default: until its ttl is
+    /// over, and at least five minutes; without a ttl, for good.
+    pub fn retention(mut self, retention: Duration) -> Self {
+        self.runtime = self.runtime.retention(retention);
+        self
+    }
+
+    /// Sets the limits of what clients may send and start.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.runtime = self.runtime.limits(limits);
+        self
+    }
+
+    /// The most bytes that one message may have. Default: the limit of
+    /// arguments and 3 MiB.
+    pub fn message_limit(mut self, bytes: usize) -> Self {
+        self.message_limit = Some(bytes);
+        self
+    }
+
+    /// Whether to refuse `tasks/*` over HTTP without the header `Mcp-Name`.
+    ///
+    /// The specification obliges clients to send it, and clients in wide use do
+    /// not. Default: such a request is served. A header that differs from the
+    /// message is refused in any case.
+    #[cfg(feature = "http")]
+    pub fn strict_headers(mut self, strict: bool) -> Self {
+        self.names = if strict {
+            NamePolicy::Strict
+        } else {
+            NamePolicy::TasksMayOmit
+        };
+        self
+    }
+
+    /// The hosts that HTTP requests may be addressed to, as `HOST` (with any
+    /// port) or `HOST:PORT`, or `*` for all. Default: loopback names.
+    ///
+    /// This is what keeps a web page from reaching a server on the same machine
+    /// by DNS rebinding: name hosts rather than `*`.
+    #[cfg(feature = "http")]
+    pub fn allowed_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.access.hosts = Some(hosts.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The web pages that may send HTTP requests, by origin, as
+    /// `SCHEME://HOST[:PORT]`, or `*` for all. Default: pages served from
+    /// loopback. Pages of the server's own host always may, and so may whatever
+    /// sends no `Origin`, which is all that is not a browser.
+    #[cfg(feature = "http")]
+    pub fn allowed_origins(mut self, origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.access.origins = Some(origins.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Checks everything and makes the server.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] when a tool's name is used twice (the wrapped handler's tools,
+    /// as far as its `get_tool` knows them, count), when a state is missing, or
+    /// when an allow-list has an entry that could never match.
+    pub fn build(self) -> Result<BuiltServer, Error> {
+        #[cfg(feature = "http")]
+        self.access.validate()?;
+        let runtime = self.runtime.build()?;
+        let handler = (self.factory)();
+        if let Some(tool) = runtime
+            .tools()
+            .find(|tool| handler.get_tool(tool.name()).is_some())
+        {
+            return Err(Error::Config(format!(
+                "tool `{}` is registered here and in the wrapped handler: rename one of them",
+                tool.name()
+            )));
+        }
+        let notice = (!self.has_store && runtime.tools().next().is_some()).then_some(IN_MEMORY);
+        if let Some(notice) = notice {
+            tracing::warn!("{notice}");
+        }
+        let message_limit = self
+            .message_limit
+            .unwrap_or_else(|| runtime.limits().arguments.saturating_add(AROUND_ARGUMENTS));
+        let versions = Arc::new(Versions::of(handler.as_ref()));
+        let tasks = runtime.tasks();
+        let router = Router::new(runtime);
+        let catalogue = Arc::new(Catalogue::new(router.clone())?);
+        let factory = self.factory;
+        let merged = move || Merged::new(factory(), Arc::clone(&catalogue));
+        #[cfg(feature = "http")]
+        let http = TaskService::new(
+            HttpConfig {
+                access: self.access,
+                names: self.names,
+                message_limit,
+                versions: Arc::clone(&versions),
+            },
+            router.clone(),
+            merged.clone(),
+        );
+        Ok(BuiltServer {
+            tasks,
+            stdio: Arc::new(StdioServer {
+                router,
+                engine: Engine::new(merged),
+                versions,
+                message_limit,
+            }),
+            #[cfg(feature = "http")]
+            http,
+            notice,
+        })
+    }
+
+    /// Builds the server and serves one client over stdin and stdout; see
+    /// [`BuiltServer::serve_stdio`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TaskServer::build`] and [`BuiltServer::serve_stdio`].
+    pub async fn serve_stdio(self) -> Result<(), Error> {
+        self.build()?.serve_stdio().await
+    }
+
+    /// Builds the server and serves it over HTTP; see
+    /// [`BuiltServer::serve_http`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TaskServer::build`] and [`BuiltServer::serve_http`].
+    #[cfg(feature = "http")]
+    pub async fn serve_http(self, address: impl tokio::net::ToSocketAddrs) -> Result<(), Error> {
+        self.build()?.serve_http(address).await
+    }
+
+    /// Builds the server as a tower service; see [`BuiltServer::service`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TaskServer::build`].
+    #[cfg(feature = "http")]
+    pub fn into_service(self) -> Result<TaskService, Error> {
+        Ok(self.build()?.service())
+    }
+}
+
+impl<H> std::fmt::Debug for TaskServer<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TaskServer").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,182 @@
+//! Our tools as rmcp's types: in listings, in descriptions of the server, and
+//! as calls in older sessions (P2, P70).
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult,
+    MetaObject, ServerCapabilities, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::Error;
+use crate::protocol::{
+    Capabilities, ElicitationModes, META_SERVER_INFO, ProtocolError, TASKS_EXTENSION,
+};
+use crate::router::Router;
+use crate::runtime::Support;
+use crate::task::Caller;
+
+/// The tools that a router answers for, ready to be listed.
+pub(super) struct Catalogue {
+    router: Router,
+    tools: Vec<(Tool, Support)>,
+}
+
+impl Catalogue {
+    pub(super) fn new(router: Router) -> Result<Self, Error> {
+        let tools = router
+            .runtime()
+            .tools()
+            .map(|tool| {
+                serde_json::from_value(tool.listing().clone())
+                    .map(|listing| (listing, tool.support()))
+                    .map_err(|error| {
+                        let name = tool.name();
+                        Error::Config(format!("tool `{name}` cannot be listed: {error}"))
+                    })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { router, tools })
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.router.runtime().tool(name).is_some()
+    }
+
+    pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools
+            .iter()
+            .map(|(tool, _)| tool)
+            .find(|tool| tool.name == name)
+    }
+
+    /// Puts our tools before those of a wrapped handler.
+    ///
+    /// A tool that can only be a task is no use to an older session, which
+    /// could not call it.
+    pub(super) fn merge(
+        &self,
+        mut page: ListToolsResult,
+        first_page: bool,
+        standalone: bool,
+    ) -> ListToolsResult {
+        // Calls of these names come to us, whatever a listing says.
+        page.tools.retain(|theirs| !self.has(&theirs.name));
+        if first_page {
+            let ours = self
+                .tools
+                .iter()
+                .filter(|(_, support)| standalone || *support != Support::Required)
+                .map(|(tool, _)| tool.clone());
+            page.tools.splice(0..0, ours);
+        }
+        if standalone {
+            page.meta
+                .get_or_insert_with(MetaObject::default)
+                .entry(META_SERVER_INFO.to_owned())
+                .or_insert_with(|| self.router.runtime().server_info().clone());
+        }
+        page
+    }
+
+    /// Completes what `server/discover` says: tools, and the extension (P2).
+    pub(super) fn describe(&self, capabilities: &mut ServerCapabilities) {
+        self.describe_tools(capabilities);
+        capabilities
+            .extensions
+            .get_or_insert_default()
+            .entry(TASKS_EXTENSION.to_owned())
+            .or_default();
+    }
+
+    /// Completes what `initialize` says, where the extension does not exist (P70).
+    pub(super) fn describe_session(&self, capabilities: &mut ServerCapabilities) {
+        self.describe_tools(capabilities);
+        if let Some(extensions) = &mut capabilities.extensions {
+            extensions.remove(TASKS_EXTENSION);
+        }
+        capabilities.extensions.take_if(|left| left.is_empty());
+    }
+
+    fn describe_tools(&self, capabilities: &mut ServerCapabilities) {
+        if !self.tools.is_empty() {
+            capabilities.tools.get_or_insert_default();
+        }
+    }
+
+    /// Runs one of our tools on an open call of an older session.
+    pub(super) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request
+            .arguments
+            .as_ref()
+            .map(to_raw_value)
+            .transpose()
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let caller = caller(&context);
+        let capabilities = declared(&context);
+        let call =
+            self.router
+                .call_in_session(&request.name, arguments.as_deref(), &caller, capabilities);
+        tokio::select! {
+            result = call => complete(&result.map_err(error_data)?),
+            // Nobody reads the reply: rmcp drops it. What counts is that the call is dropped.
+            () = context.ct.cancelled() => {
+                Err(ErrorData::internal_error("the call was cancelled", None))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.tools.iter().map(|(tool, _)| &tool.name))
+            .finish()
+    }
+}
+
+/// What the client of a session said that it can do, as far as we can use it.
+fn declared(context: &RequestContext<RoleServer>) -> Capabilities {
+    let modes = context
+        .client_capabilities()
+        .and_then(|capabilities| capabilities.elicitation);
+    Capabilities {
+        elicitation: ElicitationModes {
+            form: modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+            url: false,
+        },
+        ..Capabilities::default()
+    }
+}
+
+/// Who calls: over HTTP a layer in front of us says so, request by request.
+fn caller(context: &RequestContext<RoleServer>) -> Caller {
+    #[cfg(feature = "http")]
+    if let Some(parts) = context.extensions.get::<http::request::Parts>()
+        && let Some(caller) = parts.extensions.get::<Caller>()
+    {
+        return caller.clone();
+    }
+    let _ = context;
+    Caller::anonymous()
+}
+
+fn complete(result: &RawValue) -> Result<CallToolResponse, ErrorData> {
+    serde_json::from_str::<CallToolResult>(result.get())
+        .map(CallToolResponse::Complete)
+        .map_err(|error| {
+            tracing::error!(%error, "a tool's result is not a tool result");
+            ErrorData::internal_error("internal error", None)
+        })
+}
+
+fn error_data(error: ProtocolError) -> ErrorData {
+    // rmcp keeps 32 bits of a code; all that MCP defines fit.
+    let code = i32::try_from(error.code.0).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+    ErrorData::new(code, error.message, error.data)
+}

@@ -1,0 +1,143 @@
+//! Serving task functions over MCP: the router put in front of rmcp.
+//!
+//! [`TaskServer`] collects what a server is made of; [`BuiltServer`] is the
+//! server, checked; [`TaskService`] is the same as a tower service. Messages of
+//! 2026-07-28 that concern our tools and tasks never reach rmcp, which serves
+//! all others: discovery, prompts, resources, older sessions, and the tools of
+//! a wrapped handler.
+
+#[cfg(feature = "http")]
+mod access;
+mod builder;
+mod catalogue;
+mod era;
+mod handler;
+#[cfg(feature = "http")]
+mod headers;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "http")]
+mod listen;
+mod stdio;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+pub use self::builder::TaskServer;
+pub use self::handler::NoHandler;
+#[cfg(feature = "http")]
+pub use self::http::TaskService;
+use self::stdio::StdioServer;
+use crate::Error;
+use crate::runtime::Tasks;
+
+/// A server that is ready to serve, made by [`TaskServer::build`].
+///
+/// # Example
+///
+/// In an application of one's own, behind its authentication:
+///
+/// ```no_run
+/// # #[cfg(feature = "http")]
+/// # mod application {
+/// use axum::extract::Request;
+/// use axum::middleware::{Next, from_fn};
+/// use axum::response::Response;
+/// use mcp_tasks::Caller;
+/// use mcp_tasks::prelude::*;
+///
+/// # #[mcp_task]
+/// # async fn deploy() {}
+/// # fn principal(_: &Request) -> String { String::new() }
+/// async fn authenticate(mut request: Request, next: Next) -> Response {
+///     let caller = Caller::new(principal(&request));
+///     request.extensions_mut().insert(caller);
+///     next.run(request).await
+/// }
+///
+/// fn application() -> Result<axum::Router, mcp_tasks::Error> {
+///     let server = TaskServer::new("deployer", "1.0.0").task(deploy).build()?;
+///     Ok(axum::Router::new()
+///         .route_service("/mcp", server.service())
+///         .layer(from_fn(authenticate)))
+/// }
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct BuiltServer {
+    tasks: Tasks,
+    stdio: Arc<StdioServer>,
+    #[cfg(feature = "http")]
+    http: TaskService,
+    /// What to say when the server starts.
+    notice: Option<&'static str>,
+}
+
+impl BuiltServer {
+    /// The handle by which other code of this process reaches the tasks.
+    pub fn tasks(&self) -> Tasks {
+        self.tasks.clone()
+    }
+
+    /// Serves one client over stdin and stdout until it goes away.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when stdin cannot be read or stdout cannot be written.
+    ///
+    /// # Cancellation
+    ///
+    /// Calls that still run inline when stdin ends are dropped; tasks are not
+    /// theirs to end.
+    pub async fn serve_stdio(&self) -> Result<(), Error> {
+        self.say_notice();
+        let server = Arc::clone(&self.stdio);
+        stdio::serve(server, tokio::io::stdin(), tokio::io::stdout())
+            .await
+            .map_err(|error| Error::Io {
+                doing: "serving over stdin and stdout".to_owned(),
+                error,
+            })
+    }
+
+    /// Serves over HTTP at the path `/mcp` until Ctrl-C or SIGTERM.
+    ///
+    /// Says `listening on http://ADDRESS/mcp` on stderr once it does. Requests
+    /// that are on the way when it is told to stop have a few seconds to end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the address cannot be listened on.
+    #[cfg(feature = "http")]
+    pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> Result<(), Error> {
+        self.say_notice();
+        listen::serve(self.http.clone(), address).await
+    }
+
+    /// The server as a tower service, to be mounted in an application.
+    ///
+    /// All services of one server share its older sessions and its tasks.
+    #[cfg(feature = "http")]
+    pub fn service(&self) -> TaskService {
+        self.http.clone()
+    }
+
+    fn say_notice(&self) {
+        if let Some(notice) = self.notice {
+            say(notice);
+        }
+    }
+}
+
+impl std::fmt::Debug for BuiltServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BuiltServer").finish_non_exhaustive()
+    }
+}
+
+/// Tells whoever started the process; that nobody listens is no reason to stop.
+fn say(words: &str) {
+    let _ = writeln!(std::io::stderr(), "{words}");
+}

@@ -1,0 +1,195 @@
+//! A task as others see it at one moment.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Caller, Created, InputKey, Outcome, TaskId, Timestamp};
+use crate::protocol::{Detail, DetailedTask, InputRequest, TaskStatus};
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// What is done.
+    pub done: u64,
+    /// What there is to do.
+    pub total: u64,
+}
+
+/// What `tasks/get` says of a task, before it is put into words.
+///
+/// Kept beside the journal, so that reading a task is one read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The task's id.
+    pub id: TaskId,
+    /// The tool that was called.
+    pub tool: Arc<str>,
+    /// The caller that the task belongs to.
+    pub caller: Caller,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When anything of it last changed.
+    pub updated_at: Timestamp,
+    /// Milliseconds to live from creation, or `None` for no limit.
+    pub ttl_ms: Option<u64>,
+    /// Milliseconds between two polls.
+    pub poll_interval_ms: u64,
+    /// What the function last said it was doing.
+    pub message: Option<Arc<str>>,
+    /// How far the function last said it was.
+    pub progress: Option<Progress>,
+    /// The questions that wait for an answer, in the order of asking.
+    pub input_requests: Vec<(InputKey, InputRequest)>,
+    /// When a cancelled task's time to clean up is over.
+    pub cancel_deadline: Option<Timestamp>,
+    /// How it ended, if it did.
+    pub outcome: Option<Outcome>,
+}
+
+/// How long ended tasks stay readable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Retention {
+    /// The larger of five minutes and what is left of the task's ttl.
+    #[default]
+    UntilTtl,
+    /// So many milliseconds after the end.
+    Millis(u64),
+}
+
+/// The next thing that time alone does to a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// It has outlived its ttl.
+    Expiry,
+    /// Its time to clean up after a cancellation is over.
+    CancelDeadline,
+    /// It ended long enough ago.
+    Deletion,
+}
+
+const LEAST_RETENTION_MS: u64 = 5 * 60 * 1000;
+
+impl Snapshot {
+    pub(super) fn new(created: &Created, at: Timestamp) -> Self {
+        Self {
+            id: created.id.clone(),
+            tool: created.tool.clone(),
+            caller: created.caller.clone(),
+            created_at: at,
+            updated_at: at,
+            ttl_ms: created.ttl_ms,
+            poll_interval_ms: created.poll_interval_ms,
+            message: None,
+            progress: None,
+            input_requests: Vec::new(),
+            cancel_deadline: None,
+            outcome: None,
+        }
+    }
+
+    /// The status on the wire (P12).
+    pub fn status(&self) -> TaskStatus {
+        match &self.outcome {
+            Some(Outcome::Completed { .. }) => TaskStatus::Completed,
+            Some(Outcome::Failed { .. }) => TaskStatus::Failed,
+            Some(Outcome::Cancelled) => TaskStatus::Cancelled,
+            None if self.input_requests.is_empty() => TaskStatus::Working,
+            None => TaskStatus::InputRequired,
+        }
+    }
+
+    /// Whether the task will never change again.
+    pub fn is_terminal(&self) -> bool {
+        self.outcome.is_some()
+    }
+
+    /// When the task outlives its ttl.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.ttl_ms.map(|ttl| self.created_at.plus_millis(ttl))
+    }
+
+    /// What time does next to this task, and when.
+    pub fn due(&self, retention: Retention) -> Option<(Timestamp, Due)> {
+        if !self.is_terminal() {
+            let expiry = self.expires_at().map(|at| (at, Due::Expiry));
+            let deadline = self.cancel_deadline.map(|at| (at, Due::CancelDeadline));
+            return [expiry, deadline]
+                .into_iter()
+                .flatten()
+                .min_by_key(|due| due.0);
+        }
+        let ended_at = self.updated_at;
+        let delete_at = match retention {
+            Retention::Millis(millis) => ended_at.plus_millis(millis),
+            Retention::UntilTtl => self
+                .expires_at()?
+                .max(ended_at.plus_millis(LEAST_RETENTION_MS)),
+        };
+        Some((delete_at, Due::Deletion))
+    }
+
+    /// The message on the wire: progress first, then the function's words; of
+    /// a failed task, the error.
+    pub fn status_message(&self) -> Option<String> {
+        if let Some(Outcome::Failed { error }) = &self.outcome {
+            return Some(error.message.clone());
+        }
+        match (&self.progress, &self.message) {
+            (None, message) => message.as_deref().map(str::to_owned),
+            (Some(Progress { done, total }), None) => Some(format!("{done}/{total}")),
+            (Some(Progress { done, total }), Some(message)) => {
+                Some(format!("{done}/{total} {message}"))
+            }
+        }
+    }
+
+    /// The JSON of a `CreateTaskResult` (P10).
+    pub fn to_created_json(&self, server_info: &Value) -> String {
+        self.to_json(Some("task"), false, server_info)
+    }
+
+    /// The JSON of a `GetTaskResult` (P12).
+    pub fn to_detailed_json(&self, server_info: &Value) -> String {
+        self.to_json(Some("complete"), true, server_info)
+    }
+
+    fn to_json(
+        &self,
+        result_type: Option<&'static str>,
+        full: bool,
+        server_info: &Value,
+    ) -> String {
+        let status = self.status();
+        let detail = match &self.outcome {
+            _ if !full => Detail::None,
+            Some(Outcome::Completed { result }) => Detail::Result(result),
+            Some(Outcome::Failed { error }) => Detail::Error(error),
+            None if status == TaskStatus::InputRequired => Detail::InputRequests(
+                self.input_requests
+                    .iter()
+                    .map(|(key, request)| (key.as_str(), request))
+                    .collect(),
+            ),
+            Some(Outcome::Cancelled) | None => Detail::None,
+        };
+        let status_message = self.status_message();
+        let task = DetailedTask {
+            result_type,
+            task_id: self.id.as_str(),
+            status,
+            status_message: status_message.as_deref(),
+            created_at: &self.created_at.to_iso_8601(),
+            last_updated_at: &self.updated_at.to_iso_8601(),
+            ttl_ms: self.ttl_ms,
+            poll_interval_ms: Some(self.poll_interval_ms),
+            detail,
+            progress: self
+                .progress
+                .map(|progress| (progress.done, progress.total)),
+            server_info,
+        };
+        serde_json::to_string(&task).expect("a task is strings, numbers and recorded JSON")
+    }
+}
