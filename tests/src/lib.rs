@@ -1,0 +1,30 @@
+//! Starts the fixture server as a process and speaks to it as a client does.
+//!
+//! The client here knows the wire and nothing of the library: it writes JSON by
+//! hand and hands back what came, as text too, so that tests see what a client
+//! in another language would see. A request that does not get its reply in
+//! time, a process that does not start, a task that never gets where a test
+//! waits for it: all of them panic, with what was seen.
+
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "a panic in here is a failed test, which is what it is for"
+)]
+
+mod client;
+mod fixture;
+mod http;
+mod reply;
+mod stdio;
+
+pub use self::client::{Client, Declares, acknowledged, declared, keys};
+pub use self::fixture::Fixture;
+pub use self::reply::{Failure, Reply};
+
+/// How long anything may take before a test gives up on it.
+pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// The examples of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,0 +1,86 @@
+//! Requests over a child's stdin and stdout, one line each.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::{PATIENCE, Reply};
+
+type Pending = Arc<Mutex<HashMap<u64, oneshot::Sender<String>>>>;
+
+/// Both ends of one connection.
+pub(crate) struct StdioWire {
+    stdin: tokio::sync::Mutex<ChildStdin>,
+    pending: Pending,
+    /// Lines that answer none of the requests.
+    others: tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>,
+}
+
+impl StdioWire {
+    pub(crate) fn new(stdin: ChildStdin, stdout: ChildStdout) -> Self {
+        let pending = Pending::default();
+        let (sender, others) = mpsc::unbounded_channel();
+        tokio::spawn(read(stdout, Arc::clone(&pending), sender));
+        Self {
+            stdin: stdin.into(),
+            pending,
+            others: others.into(),
+        }
+    }
+
+    pub(crate) async fn send(&self, id: u64, message: &Value) -> Reply {
+        let (sender, receiver) = oneshot::channel();
+        self.pending
+            .lock()
+            .expect("nobody panics with the lock")
+            .insert(id, sender);
+        self.write(message.to_string().as_bytes()).await;
+        let text = timeout(PATIENCE, receiver).await.expect("no reply in time");
+        Reply::new(None, text.expect("the server closed its output"))
+    }
+
+    /// Sends one line, whatever it is.
+    pub(crate) async fn write(&self, line: &[u8]) {
+        let mut stdin = self.stdin.lock().await;
+        let written = async {
+            stdin.write_all(line).await?;
+            stdin.write_all(b"\n").await?;
+            stdin.flush().await
+        };
+        timeout(PATIENCE, written)
+            .await
+            .expect("the server does not read its input")
+            .expect("the server has closed its input");
+    }
+
+    /// The next line that answers none of the requests.
+    pub(crate) async fn next_other(&self) -> Reply {
+        let mut others = self.others.lock().await;
+        let line = timeout(PATIENCE, others.recv()).await;
+        let line = line.expect("no line in time");
+        Reply::new(None, line.expect("the server closed its output"))
+    }
+}
+
+async fn read(stdout: ChildStdout, pending: Pending, others: mpsc::UnboundedSender<String>) {
+    let mut lines = BufReader::new(stdout).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let message: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
+        let waiting = message["id"].as_u64().and_then(|id| {
+            let mut pending = pending.lock().expect("nobody panics with the lock");
+            pending.remove(&id)
+        });
+        // A test that is over reads no more.
+        match waiting {
+            Some(waiting) => drop(waiting.send(line)),
+            None => drop(others.send(line)),
+        }
+    }
+    // Whoever still waits must not wait in vain.
+    pending.lock().expect("nobody panics with the lock").clear();
+}

@@ -1,0 +1,269 @@
+//! Callers, ids and limits: c90 to c93.
+
+use std::collections::HashSet;
+
+use mcp_tasks_tests::{Client, Declares, Fixture, keys};
+use serde_json::json;
+
+use crate::{both, http};
+
+/// A server that knows alice and bob, and a client for each.
+async fn alice_and_bob(flags: &[&str]) -> (Fixture, Client, Client) {
+    let tokens = ["--token", "alice=a-secret", "--token", "bob=b-secret"];
+    let server = http(&[&tokens, flags].concat()).await;
+    let alice = server.client().with_token("a-secret");
+    let bob = server.client().with_token("b-secret");
+    (server, alice, bob)
+}
+
+#[tokio::test]
+async fn c90_without_a_valid_token_nothing_is_served() {
+    let (server, alice, _) = alice_and_bob(&[]).await;
+    let nobody = server.client();
+    let id = alice.task("ask1", json!({})).await;
+    for authorization in [
+        None,
+        Some("Bearer wrong"),
+        Some("Bearer "),
+        Some("Bearer a-secret "),
+        Some("a-secret"),
+        Some("Basic a-secret"),
+    ] {
+        for method in ["tools/list", "tasks/get", "server/discover"] {
+            let mut request = nobody.compose(method, json!({ "taskId": id }));
+            if let Some(authorization) = authorization {
+                let value = authorization.parse().unwrap();
+                request.headers_mut().insert("authorization", value);
+            }
+            // Space around a header's value is not part of it.
+            let valid = authorization == Some("Bearer a-secret ");
+            let reply = nobody.send_http(request).await;
+            assert_eq!(reply.status == Some(401), !valid, "{authorization:?}");
+            assert!(valid || !reply.text.contains("result"), "{reply:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn c90_each_caller_sees_only_their_own_tasks() {
+    let (_server, alice, bob) = alice_and_bob(&[]).await;
+    for (owner, other, name) in [(&alice, &bob, "alice"), (&bob, &alice, "bob")] {
+        let id = owner.task("whoami", json!({})).await;
+        let key = owner.until_asked(&id, None).await;
+        let before = owner.get(&id).await;
+        let answer = json!({ &key: { "action": "accept", "content": { "answer": "mine" } } });
+        let bad = json!({ &key: { "action": "accept", "content": { "answer": 7 } } });
+        for (foreign, never) in [
+            (other.try_get(&id).await, other.try_get("never").await),
+            (
+                other.update(&id, answer.clone()).await,
+                other.update("never", answer.clone()).await,
+            ),
+            (
+                other.update(&id, bad.clone()).await,
+                other.update("never", bad).await,
+            ),
+            (other.cancel(&id).await, other.cancel("never").await),
+        ] {
+            assert_eq!(foreign.status, never.status);
+            assert_eq!(foreign.message["error"], never.message["error"]);
+            foreign.refused(-32602, &["task"]);
+        }
+        // Nothing of it had an effect.
+        assert_eq!(owner.get(&id).await, before);
+        owner.answer(&id, &key, "yes").await;
+        assert_eq!(owner.until_text(&id).await, format!("{name},{name}"));
+        other.try_get(&id).await.refused(-32602, &["task"]);
+    }
+}
+
+#[tokio::test]
+async fn c91_ids_are_unique_unguessable_and_safe_in_urls() {
+    const COUNT: usize = 10_000;
+    const AT_ONCE: usize = 16;
+    let server = http(&[]).await;
+    let workers: Vec<_> = (0..AT_ONCE)
+        .map(|_| {
+            let client = server.client();
+            tokio::spawn(async move {
+                let mut ids = Vec::new();
+                for _ in 0..COUNT / AT_ONCE {
+                    ids.push(client.task("soft", json!({})).await);
+                }
+                ids
+            })
+        })
+        .collect();
+    let mut ids = HashSet::new();
+    for worker in workers {
+        ids.extend(worker.await.unwrap());
+    }
+    assert_eq!(ids.len(), COUNT);
+    let url_safe = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+    assert!(ids.iter().all(|id| id.chars().all(url_safe)));
+
+    // As many bits as the characters that are seen in each place give.
+    let length = ids.iter().next().unwrap().len();
+    assert!(ids.iter().all(|id| id.len() == length));
+    let mut seen = vec![HashSet::new(); length];
+    for id in &ids {
+        for (place, character) in seen.iter_mut().zip(id.chars()) {
+            place.insert(character);
+        }
+    }
+    let bits: u32 = seen.iter().map(|place| place.len().ilog2()).sum();
+    assert!(bits >= 128, "{bits} bits");
+}
+
+#[tokio::test]
+async fn c93_arguments_over_the_limit_are_refused() {
+    for server in both(&["--limit", "arguments=1000"]).await {
+        let client = server.client();
+        let file = "x".repeat(1000);
+        let reply = client.call("side", json!({ "file": file })).await;
+        reply.refused(-32602, &["arguments", "1000"]);
+        assert_eq!(client.stats().await["stored"], 0);
+        client.task("ask1", json!({})).await;
+    }
+}
+
+#[tokio::test]
+async fn c93_an_answer_over_the_limit_is_refused_and_the_question_stays() {
+    for server in both(&["--limit", "answer=200"]).await {
+        let client = server.client();
+        let id = client.task("ask1", json!({})).await;
+        let key = client.until_asked(&id, None).await;
+        let long = "x".repeat(200);
+        let response = json!({"action": "accept", "content": {"answer": long}});
+        let reply = client.update(&id, json!({ &key: response })).await;
+        reply.refused(-32602, &[&key, "200"]);
+        assert_eq!(keys(&client.get(&id).await), [key.as_str()]);
+        client.answer(&id, &key, "short").await;
+        assert_eq!(client.until_text(&id).await, "got: short");
+    }
+}
+
+#[tokio::test]
+async fn c93_a_result_over_the_limit_is_an_error() {
+    for server in both(&["--limit", "result=1000"]).await {
+        let client = server.client();
+        let id = client.task("big", json!({"bytes": 1000})).await;
+        let task = client.until(&id, "failed").await;
+        assert_eq!(task["error"]["code"], -32603, "{task}");
+        let words = task["error"]["message"].as_str().unwrap();
+        assert!(
+            words.contains("result") && words.contains("1000"),
+            "{words}"
+        );
+        let plain = client.declaring(Declares::NoTasks);
+        let reply = plain.call("big", json!({"bytes": 1000})).await;
+        reply.refused(-32603, &["result", "1000"]);
+        let id = client.task("big", json!({"bytes": 100})).await;
+        assert_eq!(client.until_text(&id).await, "x".repeat(100));
+    }
+}
+
+#[tokio::test]
+async fn c93_a_journal_over_the_limit_ends_the_task() {
+    let server = http(&["--limit", "journal=20000"]).await;
+    let client = server.client();
+    let id = client.task("ask_loop", json!({"n": 1000})).await;
+    let mut rounds = 0;
+    let task = loop {
+        let task = client
+            .until_task(&id, "asked or failed", |task| {
+                task["status"] == "failed" || !keys(task).is_empty()
+            })
+            .await;
+        let Some(key) = keys(&task).into_iter().next() else {
+            break task;
+        };
+        client.answer(&id, &key, &"x".repeat(100)).await;
+        rounds += 1;
+        assert!(rounds < 1000, "no limit");
+    };
+    let words = task["error"]["message"].as_str().unwrap();
+    assert!(
+        words.contains("journal") && words.contains("20000"),
+        "{words}"
+    );
+    assert!(rounds > 5, "{rounds}");
+    client.task("ask1", json!({})).await;
+}
+
+#[tokio::test]
+async fn c93_live_tasks_are_limited_and_ending_one_makes_room() {
+    for server in both(&["--limit", "live=2"]).await {
+        let client = server.client();
+        let first = client.task("ask1", json!({})).await;
+        client.task("ask1", json!({})).await;
+        for _ in 0..3 {
+            let reply = client.call("ask1", json!({})).await;
+            reply.refused(-32603, &["2", "later"]);
+        }
+        // What is no task is served all the same.
+        assert_eq!(client.call("sync", json!({})).await.tool_text(), "ok");
+        client.cancelled(&first).await;
+        client.task("ask1", json!({})).await;
+    }
+}
+
+#[tokio::test]
+async fn c93_the_live_tasks_of_one_caller_are_limited() {
+    let (_server, alice, bob) = alice_and_bob(&["--limit", "live_per_caller=1"]).await;
+    let first = alice.task("ask1", json!({})).await;
+    let reply = alice.call("ask1", json!({})).await;
+    reply.refused(-32603, &["1", "cancel"]);
+    bob.task("ask1", json!({})).await;
+    alice.cancelled(&first).await;
+    alice.task("ask1", json!({})).await;
+}
+
+#[tokio::test]
+async fn c93_functions_that_wait_do_not_count_as_running() {
+    let server = http(&["--limit", "running=1"]).await;
+    let client = server.client();
+    let busy = client.task("slow", json!({"ms": 300})).await;
+    let mut waiting = Vec::new();
+    for _ in 0..10 {
+        waiting.push(client.task("ask1", json!({})).await);
+    }
+    assert_eq!(client.until_text(&busy).await, "done");
+    for id in &waiting {
+        client.until_asked(id, None).await;
+    }
+}
+
+#[tokio::test]
+async fn c93_large_messages_do_not_make_the_process_large() {
+    const LARGE: usize = 5 << 20;
+    let message = large(LARGE);
+    for server in both(&[]).await {
+        let client = server.client();
+        let id = client.task("ask1", json!({})).await;
+        let key = client.until_asked(&id, None).await;
+        let before = server.resident_memory();
+        for _ in 0..20 {
+            let reply = client.send_raw(&message).await;
+            assert!(matches!(reply.status, None | Some(413)), "{reply:?}");
+            reply.refused(-32600, &["bytes"]);
+            assert!(reply.message.get("id").is_none());
+        }
+        if let (Some(before), Some(after)) = (before, server.resident_memory()) {
+            let grown = after.saturating_sub(before);
+            assert!(grown < 4 * LARGE as u64, "grown by {grown} bytes");
+        }
+        client.answer(&id, &key, "yes").await;
+        assert_eq!(client.until_text(&id).await, "got: yes");
+    }
+}
+
+/// A call with so many bytes of arguments.
+fn large(bytes: usize) -> String {
+    let params = json!({
+        "name": "side",
+        "arguments": { "file": "x".repeat(bytes) },
+        "_meta": mcp_tasks_tests::declared(Declares::Everything),
+    });
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
+}

@@ -1,0 +1,277 @@
+//! The main job, as a stranger runs it: the program `deploy` with its server as
+//! a child process, driven by a file of answers or by what is typed.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+/// How a run of the program went.
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+/// Where the program is, built if need be.
+///
+/// It belongs to another package, for whose programs Cargo does not give tests
+/// a path, so the Cargo that runs this test is asked to build it and say where.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", "mcp-tasks-examples"])
+            .args(["--bin", "deploy", "--message-format", "json"])
+            .current_dir(root())
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("Cargo runs, since it runs this test");
+        assert!(built.status.success(), "the program does not build");
+        let messages = String::from_utf8(built.stdout).expect("Cargo's messages are JSON");
+        messages
+            .lines()
+            .filter_map(executable)
+            .next_back()
+            .expect("Cargo names the program that it built")
+    })
+}
+
+/// The program that one of Cargo's messages names, if any.
+fn executable(message: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    message["executable"].as_str().map(PathBuf::from)
+}
+
+fn root() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().expect("this package is in the workspace")
+}
+
+/// Starts the program with these arguments.
+fn start(arguments: &[&str]) -> Child {
+    Command::new(program())
+        .args(arguments)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Runs the program with these arguments while somebody types this.
+fn run(arguments: &[&str], typed: &str) -> Run {
+    let mut child = start(arguments);
+    let mut keyboard = child.stdin.take().unwrap();
+    // A program that has ended by now reads nothing: its output tells.
+    let _ = keyboard.write_all(typed.as_bytes());
+    drop(keyboard);
+    let output = child.wait_with_output().unwrap();
+    Run {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A file of answers with this text.
+fn answers(name: &str, text: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path.into_os_string().into_string().unwrap()
+}
+
+impl Run {
+    /// These stand in the output, in this order.
+    #[track_caller]
+    fn shows(&self, expected: &[&str]) {
+        let mut rest = self.out.as_str();
+        for text in expected {
+            let Some(at) = rest.find(text) else {
+                panic!("no {text:?} (any more) in:\n{}\n{}", self.out, self.err);
+            };
+            rest = &rest[at + text.len()..];
+        }
+    }
+
+    /// Everything is plain text in 80 columns.
+    #[track_caller]
+    fn reads_well(&self) {
+        for line in self.out.lines().chain(self.err.lines()) {
+            assert!(line.chars().count() <= 80, "too long: {line}");
+            assert!(!line.contains('\x1b'), "not plain: {line}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_answers_drives_the_call_to_its_result() {
+    let run = run(&["--answers", "examples/answers/deploy.json"], "");
+    run.shows(&[
+        "Connected to deployer",
+        "The call is task ",
+        "  input required\n",
+        "  question `approval` answered\n",
+        "  working: rolling out to 25%\n",
+        "  completed\n",
+        "The result",
+        r#""service": "billing""#,
+        r#""env": "production""#,
+        r#""release": 42"#,
+        r#""percent": 25"#,
+        r#""notify": "oncall@example.com""#,
+    ]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    run.reads_well();
+}
+
+#[test]
+fn a_person_is_asked_and_a_slip_costs_one_more_try() {
+    let typed = "yes\n500\n60\n2\nnobody\n\n";
+    let run = run(&["--service", "search", "--env", "staging"], typed);
+    run.shows(&[
+        "Deploy search?",
+        "approve: Ship this plan?",
+        "  > yes\n",
+        "[10]",
+        "  > 500\n",
+        "must be between 1 and 100",
+        "  > 60\n",
+        "1  Tonight",
+        "  > 2\n",
+        "or Enter for none",
+        "  > nobody\n",
+        "must be a mail address",
+        "rolling out to 60%",
+        "completed",
+        r#""service": "search""#,
+        r#""env": "staging""#,
+        r#""percent": 60"#,
+        r#""rest": "next_monday""#,
+    ]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    run.reads_well();
+}
+
+#[test]
+fn a_no_of_any_kind_is_a_result_that_says_so() {
+    let declined = answers("declined.json", r#"{"approval": "decline"}"#);
+    let run_declined = run(&["--answers", &declined], "");
+    let typed_declined = run(&[], "yes\n/decline\n");
+    for run in [run_declined, typed_declined] {
+        run.shows(&[
+            "question `approval` declined",
+            "did not do its work",
+            "declined",
+        ]);
+        assert_eq!(run.code, Some(1));
+        run.reads_well();
+    }
+    let closed = run(&[], "yes\n");
+    closed.shows(&["(end of input)", "closed without an answer", "dismissed"]);
+    assert_eq!(closed.code, Some(1));
+
+    let not_approved = run(&[], "no\n\n1\n\n");
+    not_approved.shows(&["completed", "did not do its work", "not approved"]);
+    assert_eq!(not_approved.code, Some(1));
+}
+
+#[test]
+fn the_wire_shows_the_whole_life_of_a_task() {
+    let arguments = ["--wire", "--answers", "examples/answers/deploy.json"];
+    let run = run(&arguments, "");
+    run.shows(&[
+        "--> {",
+        r#""method": "server/discover""#,
+        "<-- {",
+        "io.modelcontextprotocol/tasks",
+        "--> {",
+        r#""method": "tools/call""#,
+        r#""arguments": {"service":"billing","env":"production"}"#,
+        "<-- {",
+        r#""resultType": "task""#,
+        r#""method": "tasks/get""#,
+        r#""status": "input_required""#,
+        r#""inputRequests""#,
+        r#""approval""#,
+        r#""approve""#,
+        r#""percent""#,
+        r#""window""#,
+        r#""notify""#,
+        r#""method": "tasks/update""#,
+        r#""inputResponses""#,
+        r#""action":"#,
+        r#""resultType": "complete""#,
+        r#""status": "completed""#,
+        r#""structuredContent""#,
+    ]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+}
+
+#[test]
+fn what_goes_wrong_is_said_in_words() {
+    let says = |arguments: &[&str], expected: &str| {
+        let run = run(arguments, "");
+        // Long messages are wrapped.
+        let words = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(expected), "no {expected:?} in {}", run.err);
+        assert_eq!(run.code, Some(2), "{}", run.out);
+        run.reads_well();
+    };
+    says(&["--answers", "no-such-file"], "cannot be read");
+    let malformed = answers("malformed.json", r#"{"approval": 1}"#);
+    says(&["--answers", &malformed], "is no file of answers");
+    let other = answers("other.json", r#"{"other": {}}"#);
+    says(
+        &["--answers", &other],
+        "has no answer to the question `approval` (it answers `other`)",
+    );
+    let unfit = answers(
+        "unfit.json",
+        r#"{"approval": {"approve": true, "percent": 500, "window": "tonight"}}"#,
+    );
+    says(
+        &["--answers", &unfit],
+        "`percent` must be between 1 and 100",
+    );
+    says(&["--env", "mars"], "the server refused `tools/call`");
+}
+
+#[test]
+fn an_unknown_service_is_a_result_of_the_tool() {
+    let run = run(&["--service", "mail"], "");
+    run.shows(&["did not do its work", "there is no service `mail`"]);
+    assert_eq!(run.code, Some(1));
+}
+
+/// Only Linux says without further ado which process is whose child.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_dies_at_a_question_ends_the_program_in_words() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+
+    let mut child = start(&[]);
+    let mut keyboard = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("input required")));
+
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+    let servers = threads.map(|thread| {
+        let children = thread.unwrap().path().join("children");
+        std::fs::read_to_string(children).unwrap()
+    });
+    let server = servers.collect::<String>();
+    let killed = Command::new("kill").args(["-9", server.trim()]).status();
+    assert!(killed.unwrap().success(), "one server: {server}");
+
+    // It may have noticed by now.
+    let _ = keyboard.write_all(b"yes\n\n1\n\n");
+    drop(keyboard);
+    lines.for_each(drop);
+    let mut words = String::new();
+    let mut errors = child.stderr.take().unwrap();
+    errors.read_to_string(&mut words).unwrap();
+    assert!(words.contains("the server went away before it answered"));
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}

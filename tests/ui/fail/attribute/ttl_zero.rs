@@ -1,0 +1,9 @@
+//! A duration is longer than zero.
+use mcp_tasks::prelude::*;
+
+#[mcp_task(ttl = "0s")]
+async fn deploy(service: String) -> String {
+    service
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Generic.
+
+use mcp_tasks::Elicit;
+
+#[derive(Elicit)]
+struct Answer<T> {
+    value: T,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Lifetime.
+
+use mcp_tasks::Elicit;
+
+#[derive(Elicit)]
+struct Answer<'a> {
+    value: &'a str,
+}
+
+fn main() {}

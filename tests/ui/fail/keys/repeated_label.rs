@@ -1,0 +1,10 @@
+//! Branches of one join have names of their own.
+use mcp_tasks::prelude::*;
+
+#[mcp_task]
+async fn deploy(service: String) -> Result<String, ToolError> {
+    let _ = join!(left: ask_user::<bool>("Sure?"), left: sleep(Duration::from_secs(1)));
+    Ok(service)
+}
+
+fn main() {}

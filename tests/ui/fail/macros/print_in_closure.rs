@@ -1,0 +1,10 @@
+//! What is printed is printed again on a replay.
+use mcp_tasks::prelude::*;
+
+#[mcp_task]
+async fn deploy(service: String) -> Result<String, ToolError> {
+    service.chars().for_each(|c| print!("{c}"));
+    Ok(service)
+}
+
+fn main() {}

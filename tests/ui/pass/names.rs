@@ -1,0 +1,55 @@
+//! Raw identifiers, modules, shadowed names and names that we use ourselves.
+
+mod tools {
+    use mcp_tasks::prelude::*;
+
+    /// Keywords are names too.
+    #[mcp_task]
+    pub async fn r#match(r#type: String, r#in: u8) -> Result<String, ToolError> {
+        let r#final: bool = ask_user("Sure?").await?;
+        Ok(format!("{} {} {}", r#type, r#in, r#final))
+    }
+
+    /// The parameters have names of the expansion.
+    #[mcp_task]
+    pub async fn call(
+        call: String,
+        argument_0: String,
+        __flow: String,
+        __body: String,
+        State(flow): State<u8>,
+    ) -> Result<String, ToolError> {
+        let __branch: bool =
+            ask_user(format!("{call} {argument_0} {__flow} {__body} {flow}")).await?;
+        let (a, b) = join!(ask_user::<bool>("A?"), ask_user::<u8>("B?"));
+        Ok(format!("{__branch} {__flow} {a:?} {b:?}"))
+    }
+}
+
+/// The prelude's types are other ones here.
+mod shadowed {
+    #![allow(dead_code, reason = "they only stand in the way")]
+
+    use mcp_tasks::prelude::{ToolError, ask_user, mcp_task};
+
+    struct Option;
+    struct Result;
+    struct Box;
+    struct String;
+    struct Vec;
+    struct Arguments;
+    struct Flow;
+    struct Body;
+    struct Bind;
+    mod core {}
+    mod std {}
+    mod serde {}
+
+    /// Asks.
+    #[mcp_task]
+    async fn ask(number: u8) -> ::core::result::Result<(), ToolError> {
+        let sure: bool = ask_user("Sure?").await?;
+        let _ = (sure, number);
+        ::core::result::Result::Ok(())
+    }
+}
