@@ -1,5 +1,7 @@
 //! The engine through the router, in one process: no transport, real tasks.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mcp_tasks::Caller;
@@ -309,6 +311,37 @@ async fn a_quick_call_is_answered_inline_and_a_question_makes_it_a_task() {
     client.until(&id, "input_required").await;
     client.answer(&id, "answer", json!({"answer": "yes"})).await;
     client.until(&id, "completed").await;
+}
+
+#[mcp_task]
+async fn marks(State(mark): State<Arc<AtomicBool>>) {
+    mark.store(true, Ordering::SeqCst);
+}
+
+#[tokio::test]
+async fn a_task_that_is_cancelled_before_it_starts_never_starts() {
+    let mark = Arc::new(AtomicBool::new(false));
+    let builder = Runtime::builder("test", "1").state(mark.clone());
+    let router = Router::new(builder.task(marks).build().unwrap());
+    let client = Client { router };
+    let id = client.call("marks", json!({})).await;
+    // On this one thread nothing has run since.
+    client.send("tasks/cancel", json!({"taskId": id})).await;
+    while client
+        .router
+        .runtime()
+        .tasks()
+        .stats()
+        .await
+        .unwrap()
+        .resident
+        > 0
+    {
+        tokio::task::yield_now().await;
+    }
+    tokio::task::yield_now().await;
+    assert!(!mark.load(Ordering::SeqCst));
+    assert_eq!(client.get(&id).await["status"], "cancelled");
 }
 
 #[tokio::test]

@@ -184,13 +184,12 @@ impl Driver {
         poll_fn(|cx| {
             // Most often it is an outcome that ends the waiting: it is fetched
             // and shown without asking the function first.
-            if self.function.has_seen {
-                if let Some(outcome) = self.outcomes.pop_front() {
-                    self.context.deliver(&outcome);
-                    self.function.has_seen = false;
-                } else if poked.as_mut().poll(cx).is_ready() {
-                    return Poll::Ready(Wake::News);
-                }
+            let next = self.function.has_seen.then(|| self.outcomes.pop_front());
+            if let Some(outcome) = next.flatten() {
+                self.context.deliver(&outcome);
+                self.function.has_seen = false;
+            } else if poked.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Wake::News);
             }
             if !self.function.has_permit(&self.shared) {
                 return Poll::Ready(Wake::Resume);
