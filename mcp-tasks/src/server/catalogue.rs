@@ -18,6 +18,8 @@ use crate::runtime::Support;
 use crate::task::Caller;
 
 /// The tools that a router answers for, ready to be listed.
+///
+/// Listings go through rmcp's types, whose maps sort the properties of schemas.
 pub(super) struct Catalogue {
     router: Router,
     tools: Vec<(Tool, Support)>,

@@ -105,7 +105,8 @@ pub enum Event {
         /// What was dropped.
         key: InputKey,
     },
-    /// The function said what it is doing.
+    /// The function said what it is doing. A store may drop it when a later one
+    /// has taken its place.
     Status {
         /// In words.
         message: Option<Arc<str>>,
