@@ -314,6 +314,51 @@ async fn a_quick_call_is_answered_inline_and_a_question_makes_it_a_task() {
 }
 
 #[mcp_task]
+async fn counts() -> String {
+    step_value(async {
+        for n in 1..=100 {
+            report_progress(n, 100);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    "counted".to_owned()
+}
+
+#[tokio::test]
+async fn progress_is_written_now_and_then_and_the_last_of_it_always() {
+    let router = Router::new(Runtime::builder("test", "1").task(counts).build().unwrap());
+    let client = Client { router };
+    let tasks = client.router.runtime().tasks();
+    let id = client.call("counts", json!({})).await;
+    let mut shown = std::collections::BTreeSet::new();
+    let task = loop {
+        let task = client.get(&id).await;
+        shown.insert(
+            task["statusMessage"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        );
+        if task["status"] != "working" {
+            break task;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    };
+    assert_eq!(task["status"], "completed", "{task}");
+    assert_eq!(task["statusMessage"], "100/100");
+    assert_eq!(
+        task["_meta"]["rs.mcp-tasks/progress"],
+        json!({"done": 100, "total": 100})
+    );
+    assert!(shown.len() > 2, "nothing showed in between: {shown:?}");
+    // 100 reports in half a second or more: created, at most one status for
+    // each quarter of a second, the step, the end.
+    let commits = tasks.stats().await.unwrap().store.commits;
+    assert!(commits < 30, "{commits} commits, {shown:?} were shown");
+}
+
+#[mcp_task]
 async fn marks(State(mark): State<Arc<AtomicBool>>) {
     mark.store(true, Ordering::SeqCst);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::Router;
-use crate::protocol::{Capabilities, ErrorCode, ProtocolError};
+use crate::protocol::{Capabilities, ProtocolError};
 use crate::runtime::{CallRequest, Called, Support};
 use crate::task::Caller;
 
@@ -42,7 +42,6 @@ impl Router {
             )));
         }
         capabilities.tasks = false;
-        let elicits = capabilities.elicitation.form;
         let request = CallRequest {
             arguments,
             caller,
@@ -52,7 +51,7 @@ impl Router {
             Ok(Called::Result(result)) => Ok(result),
             Ok(Called::Task(_)) => unreachable!("no task without the capability"),
             // A session cannot declare what this error asks for.
-            Err(error) if error.code == ErrorCode::MISSING_CAPABILITY && elicits => {
+            Err(error) if error.data == ProtocolError::tasks_required("").data => {
                 Err(ProtocolError::tasks_required(format!(
                     "tool `{name}` has a question to ask, which needs a client of protocol \
                      version {} that declares the extension `{}`",
