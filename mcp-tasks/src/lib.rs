@@ -54,9 +54,11 @@
 //! |---|---|
 //! | make a function a tool | [`mcp_task`] |
 //! | ask a person | [`ask_user`], [`Elicit`](mod@elicit) |
-//! | touch the outside world | [`step`], [`step_value`] |
-//! | wait | [`sleep`], [`sleep_until`], [`cancelled`] |
+//! | touch the outside world | [`step`], [`step_value`], [`step_with`], [`step_key`], [`unrecorded`] |
+//! | wait | [`sleep`], [`sleep_until`], [`signal`], [`cancelled`] |
 //! | do several things at once | [`join!`], [`try_join!`], [`race!`], [`join_all`] |
+//! | know the time, or draw lots | [`now`], [`random`], [`uuid()`] |
+//! | change the code under running tasks | [`patched`], `version` of [`mcp_task`] |
 //! | say how it goes | [`set_status`], [`report_progress`], [`set_ttl`], [`extend_ttl`], [`task_id`] |
 //! | return something | text, [`Json`], [`ContentBlock`], [`ToolError`] |
 //! | serve, alone or around an rmcp handler | `TaskServer` |
@@ -71,10 +73,37 @@
 //! before it can be read. Outcomes reach the function in the order of the
 //! journal, one between two polls.
 //!
-//! The only store of this version is in memory: a task lives as long as the
-//! process does. The attribute already holds bodies to the rules that replay
-//! after a restart needs, which is why every `.await` must be one of ours or
-//! inside a [`step`].
+//! In a durable store, `SqliteStore`, journals outlive the process. After a
+//! crash, a deploy, or a long wait the function is run again from the top:
+//! whatever it asks for is answered from the journal until it is where it was.
+//! So code between two awaits must be deterministic and harmless to repeat;
+//! that is why every `.await` must be one of ours or inside a [`step`], and why
+//! time and chance come from [`now`], [`random`] and [`uuid()`].
+//!
+//! A step runs at least once until its result is recorded, and never after. What
+//! must not even run twice takes [`step_key`] along, or says `at_most_once`.
+//!
+//! # Code that changes under running tasks
+//!
+//! During a replay each question, step and timer is compared with what the
+//! journal recorded under its key: kinds, the words and forms of questions, the
+//! functions that steps call. What does not fit is found before anything new
+//! happens, and **holds** the task: it shows as `working` with a `statusMessage`
+//! that names both sides, it can be cancelled, it expires by its ttl, and it goes
+//! on when a server comes up whose code fits. The log says where in the code,
+//! why that usually happens, and what to do. See `version` of [`mcp_task`],
+//! [`patched`], and [`testing::replay`].
+//!
+//! A task that brings down its process when it is resumed, alone and again and
+//! again, is held as well, until another build of the server tries it.
+//!
+//! # Several processes
+//!
+//! Every process that opens a store is a holder: it has a lease, which a
+//! heartbeat renews, and each task that it runs has a fencing number that grows
+//! with every claim. Any process answers any request; a task runs in one. One
+//! that has died is taken over, and one that was only asleep finds that it has
+//! lost its tasks before it runs on, and writes nothing.
 //!
 //! # Who sees a task
 //!
@@ -90,6 +119,8 @@
 //! |---|---|
 //! | `http` (default) | streamable HTTP, as a server or a tower service; axum |
 //! | `server` (with `http`) | stdio, and rmcp for everything that is not ours |
+//! | `sqlite` (default) | `SqliteStore`: rusqlite with SQLite bundled |
+//! | `store-parity` | `store::parity`, what every store must do, to run against one of your own |
 //! | none | the engine, the router and the memory store, on tokio and serde |
 
 pub mod elicit;
@@ -101,13 +132,18 @@ pub mod runtime;
 pub mod server;
 pub mod store;
 pub mod task;
+pub mod testing;
 
+/// What [`uuid()`] gives.
+pub use ::uuid::Uuid;
 pub use elicit::Elicit;
 pub use flow::{
-    Ask, AskError, DurableFuture, Extract, JoinAll, Json, MissingState, OptionalAsk, Sleep, State,
-    States, Step, StepError, StepOutcome, StepResult, StepValue, TaskOutput, ToolError, ToolOutput,
-    ask_user, cancelled, extend_ttl, join_all, report_progress, set_status, set_ttl, sleep,
-    sleep_until, step, step_value, task_id,
+    Ask, AskError, BoundStep, DurableFuture, Extract, JoinAll, Json, MissingState, OnAmbiguous,
+    OptionalAsk, OutsideOfTask, Random, Retry, Signal, SignalError, SignalValue, Sleep, State,
+    States, Step, StepError, StepOutcome, StepResult, StepValue, StepWith, TaskOutput, ToolError,
+    ToolOutput, Unrecorded, ask_user, cancelled, extend_ttl, join_all, now, patched, random,
+    report_progress, set_status, set_ttl, signal, sleep, sleep_until, step, step_key, step_value,
+    step_with, task_id, unrecorded, uuid,
 };
 pub use mcp_tasks_macros::Elicit;
 /// ```
@@ -132,6 +168,8 @@ pub use rmcp;
 pub use runtime::{Limits, Tasks};
 #[cfg(feature = "server")]
 pub use server::TaskServer;
+#[cfg(feature = "sqlite")]
+pub use store::SqliteStore;
 pub use store::{MemoryStore, TaskStore};
 pub use task::Caller;
 
@@ -139,12 +177,15 @@ pub use task::Caller;
 pub mod prelude {
     pub use std::time::Duration;
 
+    #[cfg(feature = "sqlite")]
+    pub use crate::SqliteStore;
     #[cfg(feature = "server")]
     pub use crate::TaskServer;
     pub use crate::{
-        AskError, Elicit, Json, State, StepError, ToolError, ask_user, cancelled, extend_ttl, join,
-        join_all, mcp_task, race, report_progress, set_status, set_ttl, sleep, sleep_until, step,
-        step_value, task_id, try_join,
+        AskError, Elicit, Json, OnAmbiguous, Retry, SignalError, State, StepError, ToolError,
+        ask_user, cancelled, extend_ttl, join, join_all, mcp_task, now, patched, race, random,
+        report_progress, set_status, set_ttl, signal, sleep, sleep_until, step, step_key,
+        step_value, step_with, task_id, try_join, unrecorded, uuid,
     };
 }
 
@@ -153,8 +194,8 @@ pub mod prelude {
 pub mod __private {
     pub use crate::elicit::derived as elicit;
     pub use crate::flow::{
-        Bind, BindHere, BindLazy, BindOther, Body, EvaluateOther, Flow, Site, Unawaited,
-        UnawaitedOther, branch, durable, join, race, try_join,
+        AnyArguments, Arguments, Bind, BindHere, BindLazy, BindOther, Body, EvaluateOther, Flow,
+        Site, Unawaited, UnawaitedOther, branch, durable, join, race, try_join,
     };
     pub use crate::runtime::{
         AnyType, CallContext, DecodeError, Definition, Of, Support, TaskCall, argument,
@@ -180,6 +221,14 @@ pub enum Error {
         /// What the operating system said.
         #[source]
         error: std::io::Error,
+    },
+    /// A store cannot be opened; what there is was left as it is.
+    #[error("cannot open the task store `{}`: {problem}", path.display())]
+    Store {
+        /// Where it is.
+        path: std::path::PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
     },
 }
 

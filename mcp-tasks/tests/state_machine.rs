@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use mcp_tasks::protocol::{InputRequest, ProtocolError, TaskStatus};
 use mcp_tasks::task::{
-    Action, Caller, Created, Entry, Event, InputKey, Outcome, Response, TaskId, TaskState,
-    Timestamp,
+    Action, Caller, Created, Entry, Event, Held, InputKey, Outcome, Response, Seed, TaskId,
+    TaskState, Timestamp,
 };
 use proptest::prelude::*;
 use serde_json::value::RawValue;
@@ -26,6 +26,7 @@ fn created(cancel_grace_ms: Option<u64>) -> Event {
         ttl_ms: Some(1000),
         poll_interval_ms: 100,
         cancel_grace_ms,
+        seed: Seed::default(),
     }))
 }
 
@@ -58,6 +59,23 @@ fn event() -> impl Strategy<Value = Event> {
         function: "f".into(),
         outcome: raw(r#"{"ok":1}"#),
     };
+    let intended = |key| Event::StepIntended {
+        key,
+        function: "f".into(),
+    };
+    let attempt = |key| Event::StepAttempt {
+        key,
+        function: "f".into(),
+        n: 1,
+        retry_at: Timestamp::from_millis(7),
+    };
+    let held = || {
+        Event::Held(Held {
+            build: "b".into(),
+            reason: "r".into(),
+            poisonous: false,
+        })
+    };
     let set = |key| Event::TimerSet {
         key,
         at: Timestamp::from_millis(5),
@@ -66,6 +84,14 @@ fn event() -> impl Strategy<Value = Event> {
         4 => key().prop_map(asked),
         4 => key().prop_map(answered),
         2 => key().prop_map(step),
+        2 => key().prop_map(intended),
+        2 => key().prop_map(attempt),
+        1 => key().prop_map(|key| Event::Ran { key }),
+        1 => Just(Event::Signalled { name: "s".into(), value: raw("1") }),
+        1 => Just(Event::Patched { id: "p".into() }),
+        1 => Just(Event::RecoveryStarted { alone: true }),
+        1 => Just(held()),
+        1 => Just(Event::Resumed),
         2 => key().prop_map(set),
         2 => key().prop_map(|key| Event::TimerFired { key }),
         3 => key().prop_map(|key| Event::Withdrawn { key }),
@@ -88,6 +114,11 @@ struct Plain {
     asked: Vec<InputKey>,
     timers: BTreeSet<InputKey>,
     steps: BTreeSet<InputKey>,
+    /// Steps that have begun and have no result.
+    begun: BTreeSet<InputKey>,
+    /// Those of them whose last attempt is known to have failed.
+    resting: BTreeSet<InputKey>,
+    held: bool,
     cancelled: bool,
     ended: bool,
 }
@@ -107,17 +138,46 @@ impl Plain {
                 fresh
             }
             Event::Answered { key, .. } => self.take_question(key),
-            Event::StepDone { key, .. } => {
-                self.used.insert(key.clone()) && self.steps.insert(key.clone())
+            Event::StepIntended { key, .. } => {
+                self.resting.remove(key)
+                    || (self.used.insert(key.clone()) && self.begun.insert(key.clone()))
             }
+            Event::StepAttempt { key, .. } => {
+                let begins = self.begins(key);
+                if begins {
+                    self.resting.insert(key.clone());
+                }
+                begins
+            }
+            Event::StepDone { key, .. } => {
+                self.resting.remove(key);
+                self.begins(key) && self.begun.remove(key) && self.steps.insert(key.clone())
+            }
+            Event::Ran { key } => self.used.insert(key.clone()),
             Event::TimerSet { key, .. } => {
                 self.used.insert(key.clone()) && self.timers.insert(key.clone())
             }
             Event::TimerFired { key } => self.timers.remove(key),
             Event::Withdrawn { key } => {
-                self.take_question(key) || self.timers.remove(key) || self.steps.remove(key)
+                self.resting.remove(key);
+                self.take_question(key)
+                    || self.timers.remove(key)
+                    || self.steps.remove(key)
+                    || self.begun.remove(key)
             }
-            Event::Status { .. } | Event::TtlChanged { .. } => true,
+            Event::Held(_) => {
+                self.held = true;
+                true
+            }
+            Event::Resumed => {
+                self.held = false;
+                true
+            }
+            Event::Status { .. }
+            | Event::TtlChanged { .. }
+            | Event::Signalled { .. }
+            | Event::Patched { .. }
+            | Event::RecoveryStarted { .. } => true,
             Event::CancelRequested => !std::mem::replace(&mut self.cancelled, true),
             Event::Finished(_) => {
                 self.ended = true;
@@ -125,6 +185,14 @@ impl Plain {
                 true
             }
         }
+    }
+
+    /// Whether a step is under way, or may begin.
+    fn begins(&mut self, key: &InputKey) -> bool {
+        if self.used.insert(key.clone()) {
+            self.begun.insert(key.clone());
+        }
+        self.begun.contains(key)
     }
 
     fn take_question(&mut self, key: &InputKey) -> bool {
@@ -153,7 +221,7 @@ proptest! {
                 prop_assert_eq!(before, (state.seq(), format!("{:?}", state.snapshot())));
                 continue;
             }
-            if let Event::Asked { key, .. } | Event::TimerSet { key, .. } | Event::StepDone { key, .. } = &event {
+            if let Event::Asked { key, .. } | Event::TimerSet { key, .. } | Event::Ran { key } = &event {
                 let uses = first_use.entry(key.clone()).or_default();
                 *uses += 1;
                 prop_assert_eq!(*uses, 1, "{} came twice", key);
@@ -171,7 +239,8 @@ proptest! {
                 let outstanding: Vec<_> =
                     state.snapshot().input_requests.iter().map(|(key, _)| key.clone()).collect();
                 prop_assert_eq!(&outstanding, &plain.asked);
-                prop_assert_eq!(status == TaskStatus::InputRequired, !plain.asked.is_empty());
+                let asks = !plain.asked.is_empty() && !plain.held;
+                prop_assert_eq!(status == TaskStatus::InputRequired, asks);
             }
         }
     }

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::http::HttpWire;
 use crate::stdio::StdioWire;
-use crate::{PATIENCE, Reply};
+use crate::{Gone, PATIENCE, Reply};
 
 /// What a client declares on its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,14 @@ impl Client {
         }
     }
 
+    /// Closes the server's input; over stdio only.
+    pub(crate) async fn hang_up(&self) {
+        match &self.wire {
+            Wire::Http(_) => panic!("this client speaks HTTP"),
+            Wire::Stdio(wire) => wire.close().await,
+        }
+    }
+
     /// Whether it speaks HTTP.
     pub fn is_http(&self) -> bool {
         matches!(self.wire, Wire::Http(_))
@@ -105,17 +113,23 @@ impl Client {
 
     /// Sends a request.
     pub async fn request(&self, method: &str, params: Value) -> Reply {
+        let replied = self.attempt(method, params).await;
+        replied.unwrap_or_else(|gone| panic!("no reply to {method}: {gone:?}"))
+    }
+
+    /// Sends a request to a server that may end meanwhile.
+    pub async fn attempt(&self, method: &str, params: Value) -> Result<Reply, Gone> {
         let (id, message) = self.message(method, params);
         let reply = match &self.wire {
             Wire::Http(wire) => {
-                wire.send(wire.compose(&message, self.token.as_deref()))
-                    .await
+                let request = wire.compose(&message, self.token.as_deref());
+                wire.send(request).await?
             }
-            Wire::Stdio(wire) => wire.send(id, &message).await,
+            Wire::Stdio(wire) => wire.send(id, &message).await?,
         };
         assert_eq!(reply.message["jsonrpc"], "2.0", "{reply:?}");
         assert_eq!(reply.message["id"], id, "{reply:?}");
-        reply
+        Ok(reply)
     }
 
     fn message(&self, method: &str, mut params: Value) -> (u64, Value) {
@@ -140,19 +154,21 @@ impl Client {
         message.as_object_mut().expect("a message").remove("id");
         match &self.wire {
             Wire::Http(wire) => {
-                let reply = wire
-                    .send(wire.compose(&message, self.token.as_deref()))
-                    .await;
+                let request = wire.compose(&message, self.token.as_deref());
+                let reply = wire.send(request).await.expect("no response");
                 assert_eq!(reply.status, Some(202), "{reply:?}");
                 assert_eq!(reply.text, "");
             }
-            Wire::Stdio(wire) => wire.write(message.to_string().as_bytes()).await,
+            Wire::Stdio(wire) => {
+                let written = wire.write(message.to_string().as_bytes()).await;
+                written.expect("the server reads");
+            }
         }
     }
 
     /// Sends an HTTP request as it is.
     pub async fn send_http(&self, request: http::Request<String>) -> Reply {
-        self.http().send(request).await
+        self.http().send(request).await.expect("no response")
     }
 
     fn http(&self) -> &HttpWire {
@@ -171,10 +187,11 @@ impl Client {
             Wire::Http(wire) => {
                 let call = json!({"method": "tools/call", "params": {"name": "sync"}});
                 let request = wire.compose(&call, self.token.as_deref());
-                wire.send(request.map(|_| text.to_vec())).await
+                let sent = wire.send(request.map(|_| text.to_vec())).await;
+                sent.expect("no response")
             }
             Wire::Stdio(wire) => {
-                wire.write(text).await;
+                wire.write(text).await.expect("the server reads");
                 wire.next_other().await
             }
         }

@@ -1,67 +1,44 @@
-//! The fixture server as a child process.
+//! The fixture server as a child process that can be killed and paused.
 
-use std::process::Stdio;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, ChildStderr, Command};
-use tokio::sync::mpsc;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use tokio::process::Child;
 use tokio::time::timeout;
 
-use crate::PATIENCE;
-use crate::client::{Client, Wire};
-use crate::http::HttpWire;
-use crate::stdio::StdioWire;
+use crate::client::Client;
+use crate::launch::{Launch, Transport};
+use crate::{PATIENCE, StoreFile};
 
 /// A running fixture server; killed when it is dropped.
 pub struct Fixture {
-    child: Child,
-    client: Client,
+    pub(crate) child: Child,
+    pub(crate) client: Client,
     /// What the server said on stderr so far.
-    said: Arc<Mutex<String>>,
+    pub(crate) said: Arc<Mutex<String>>,
+    pub(crate) launch: Launch,
 }
 
 impl Fixture {
     /// Starts the binary and speaks HTTP with it.
     pub async fn http(binary: &str, flags: &[&str]) -> Self {
-        let mut command = Command::new(binary);
-        command.args(["--http", "127.0.0.1:0"]).args(flags);
-        let mut child = spawn(command.stdin(Stdio::null()).stdout(Stdio::null()));
-        let (said, mut lines) = listen(child.stderr.take().expect("stderr is piped"));
-        let url = async {
-            while let Some(line) = lines.recv().await {
-                if let Some(url) = line.strip_prefix("listening on ") {
-                    return url.to_owned();
-                }
-            }
-            let words = said.lock().expect("nobody panics with the lock").clone();
-            panic!("the server did not start: {words}");
-        };
-        let url = timeout(PATIENCE, url).await.expect("the server hangs");
-        Self {
-            child,
-            client: Client::new(Wire::Http(HttpWire::new(url))),
-            said,
-        }
+        Launch::new(binary, Transport::Http)
+            .flags(flags)
+            .start()
+            .await
     }
 
     /// Starts the binary and speaks with it over its stdin and stdout.
-    pub fn stdio(binary: &str, flags: &[&str]) -> Self {
-        let mut command = Command::new(binary);
-        command.arg("--stdio").args(flags);
-        let mut child = spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()));
-        let (said, _) = listen(child.stderr.take().expect("stderr is piped"));
-        let stdin = child.stdin.take().expect("stdin is piped");
-        let stdout = child.stdout.take().expect("stdout is piped");
-        let wire = Arc::new(StdioWire::new(stdin, stdout));
-        Self {
-            child,
-            client: Client::new(Wire::Stdio(wire)),
-            said,
-        }
+    pub async fn stdio(binary: &str, flags: &[&str]) -> Self {
+        Launch::new(binary, Transport::Stdio)
+            .flags(flags)
+            .start()
+            .await
     }
 
-    /// A client that declares elicitation and tasks, without a token.
+    /// A client that declares elicitation and tasks, without a token. It knows
+    /// this process only, not the one that a restart makes of it.
     pub fn client(&self) -> Client {
         self.client.clone()
     }
@@ -74,6 +51,16 @@ impl Fixture {
             .clone()
     }
 
+    /// How it was started.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// The file that it keeps its tasks in.
+    pub fn file(&self) -> &StoreFile {
+        self.launch.file().expect("this server has a store file")
+    }
+
     /// Resident memory of the process in bytes, where the system tells.
     pub fn resident_memory(&self) -> Option<u64> {
         let id = self.child.id()?;
@@ -82,34 +69,60 @@ impl Fixture {
         let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
         Some(kilobytes * 1024)
     }
-}
 
-fn spawn(command: &mut Command) -> Child {
-    command
-        // What memory a test sees must not depend on the machine's cores.
-        .env("TOKIO_WORKER_THREADS", "2")
-        .env("MALLOC_ARENA_MAX", "2")
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("the fixture server cannot be started")
-}
+    /// Kills the process with SIGKILL, in the middle of whatever it does.
+    pub async fn kill(&mut self) {
+        self.child.kill().await.expect("it can be killed");
+    }
 
-/// Keeps reading stderr, so that the server never waits for somebody to.
-fn listen(stderr: ChildStderr) -> (Arc<Mutex<String>>, mpsc::UnboundedReceiver<String>) {
-    let said = Arc::new(Mutex::new(String::new()));
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let record = Arc::clone(&said);
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(stderr).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            let mut record = record.lock().expect("nobody panics with the lock");
-            record.push_str(&line);
-            record.push('\n');
-            drop(record);
-            // Only the start is waited for.
-            drop(sender.send(line));
+    /// Kills the process and starts it again as it was started.
+    pub async fn restart(&mut self) {
+        self.kill().await;
+        *self = self.launch.start().await;
+    }
+
+    /// Has the process end as a user would: over stdio its input ends, over HTTP
+    /// it is sent SIGTERM.
+    pub async fn stop(&mut self) -> ExitStatus {
+        if self.client.is_http() {
+            kill_process(self.id(), Signal::TERM).expect("it can be told to end");
+        } else {
+            self.client.hang_up().await;
         }
-    });
-    (said, receiver)
+        self.ended().await
+    }
+
+    /// Waits until the process has ended by itself.
+    async fn ended(&mut self) -> ExitStatus {
+        let ended = timeout(PATIENCE, self.child.wait()).await;
+        let ended = ended.unwrap_or_else(|_| panic!("it does not end: {}", self.said()));
+        ended.expect("a child can be waited for")
+    }
+
+    /// Stops the process where it is with SIGSTOP; returns when it stands still.
+    pub async fn pause(&self) {
+        let id = self.id();
+        kill_process(id, Signal::STOP).expect("it can be stopped");
+        let stopped = tokio::task::spawn_blocking(move || {
+            waitid(
+                WaitId::Pid(id),
+                WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT,
+            )
+        });
+        let stopped = timeout(PATIENCE, stopped).await.expect("it does not stop");
+        stopped
+            .expect("waiting does not panic")
+            .expect("a child can be waited for");
+    }
+
+    /// Lets a paused process go on, with SIGCONT.
+    pub fn unpause(&self) {
+        kill_process(self.id(), Signal::CONT).expect("it can go on");
+    }
+
+    fn id(&self) -> Pid {
+        let id = self.child.id().expect("it runs");
+        let id = i32::try_from(id).expect("process ids are small");
+        Pid::from_raw(id).expect("process ids are not zero")
+    }
 }

@@ -8,7 +8,7 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::{PATIENCE, Reply};
+use crate::{Gone, PATIENCE, Reply};
 
 /// A pool of connections to one server.
 #[derive(Clone)]
@@ -54,22 +54,26 @@ impl HttpWire {
             .expect("headers are plain text")
     }
 
-    pub(crate) async fn send(&self, request: http::Request<impl Into<Bytes>>) -> Reply {
+    pub(crate) async fn send(
+        &self,
+        request: http::Request<impl Into<Bytes>>,
+    ) -> Result<Reply, Gone> {
         let request = request.map(|body| Full::new(body.into()));
         let answered = async {
-            let response = self.client.request(request).await.expect("no response");
-            let (parts, body) = response.into_parts();
-            let body = body.collect().await.expect("the response broke off");
-            (parts, body.to_bytes())
+            let response = self.client.request(request).await;
+            let (parts, body) = response.map_err(|error| Gone::new(&error))?.into_parts();
+            let body = body.collect().await.map_err(|error| Gone::new(&error))?;
+            Ok((parts, body.to_bytes()))
         };
-        let (parts, body) = timeout(PATIENCE, answered).await.expect("no reply in time");
+        let answered = timeout(PATIENCE, answered).await;
+        let (parts, body) = answered.expect("no reply in time")?;
         let text = String::from_utf8(body.to_vec()).expect("the reply is not UTF-8");
         let is_stream = parts
             .headers
             .get("content-type")
             .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
         let text = if is_stream { last_event(&text) } else { text };
-        Reply::new(Some(parts.status.as_u16()), text)
+        Ok(Reply::new(Some(parts.status.as_u16()), text))
     }
 }
 

@@ -12,14 +12,21 @@
 )]
 
 mod client;
+pub mod example;
 mod fixture;
 mod http;
+mod launch;
+mod mortal;
 mod reply;
 mod stdio;
+mod store_file;
 
 pub use self::client::{Client, Declares, acknowledged, declared, keys};
 pub use self::fixture::Fixture;
-pub use self::reply::{Failure, Reply};
+pub use self::launch::{Launch, Refusal, Transport};
+pub use self::mortal::Mortal;
+pub use self::reply::{Failure, Gone, Reply};
+pub use self::store_file::StoreFile;
 
 /// How long anything may take before a test gives up on it.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);

@@ -13,6 +13,21 @@ pub struct Reply {
     pub message: Value,
 }
 
+/// Nothing came back: the server has ended, or ended meanwhile.
+#[derive(Clone, Debug)]
+pub struct Gone {
+    /// How that was seen.
+    pub reason: String,
+}
+
+impl Gone {
+    pub(crate) fn new(reason: &impl std::fmt::Display) -> Self {
+        Self {
+            reason: reason.to_string(),
+        }
+    }
+}
+
 /// A JSON-RPC error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
@@ -74,6 +89,19 @@ impl Reply {
             );
         }
         failure
+    }
+
+    /// The first member of this name as it was on the wire, byte for byte.
+    #[track_caller]
+    pub fn member(&self, name: &str) -> &str {
+        let (_, value) = self
+            .text
+            .split_once(&format!("\"{name}\":"))
+            .unwrap_or_else(|| panic!("no `{name}`: {}", self.text));
+        let mut values = serde_json::Deserializer::from_str(value).into_iter::<Value>();
+        let whole = values.next().is_some_and(|value| value.is_ok());
+        assert!(whole, "the reply is not JSON: {}", self.text);
+        &value[..values.byte_offset()]
     }
 
     /// The text of a tool's result.

@@ -9,13 +9,16 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::{PATIENCE, Reply};
+use crate::{Gone, PATIENCE, Reply};
 
-type Pending = Arc<Mutex<HashMap<u64, oneshot::Sender<String>>>>;
+/// Who waits for the reply to which request; nothing once the server has closed
+/// its output.
+type Pending = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<String>>>>>;
 
 /// Both ends of one connection.
 pub(crate) struct StdioWire {
-    stdin: tokio::sync::Mutex<ChildStdin>,
+    /// Nothing once it is closed.
+    stdin: tokio::sync::Mutex<Option<ChildStdin>>,
     pending: Pending,
     /// Lines that answer none of the requests.
     others: tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>,
@@ -23,30 +26,39 @@ pub(crate) struct StdioWire {
 
 impl StdioWire {
     pub(crate) fn new(stdin: ChildStdin, stdout: ChildStdout) -> Self {
-        let pending = Pending::default();
+        let pending = Pending::new(Mutex::new(Some(HashMap::new())));
         let (sender, others) = mpsc::unbounded_channel();
         tokio::spawn(read(stdout, Arc::clone(&pending), sender));
         Self {
-            stdin: stdin.into(),
+            stdin: Some(stdin).into(),
             pending,
             others: others.into(),
         }
     }
 
-    pub(crate) async fn send(&self, id: u64, message: &Value) -> Reply {
+    pub(crate) async fn send(&self, id: u64, message: &Value) -> Result<Reply, Gone> {
         let (sender, receiver) = oneshot::channel();
         self.pending
             .lock()
             .expect("nobody panics with the lock")
+            .as_mut()
+            .ok_or(Gone::new(&"it has closed its output"))?
             .insert(id, sender);
-        self.write(message.to_string().as_bytes()).await;
+        self.write(message.to_string().as_bytes()).await?;
         let text = timeout(PATIENCE, receiver).await.expect("no reply in time");
-        Reply::new(None, text.expect("the server closed its output"))
+        text.map(|text| Reply::new(None, text))
+            .map_err(|_| Gone::new(&"it has closed its output"))
+    }
+
+    /// Closes the server's input, which tells it to end.
+    pub(crate) async fn close(&self) {
+        self.stdin.lock().await.take();
     }
 
     /// Sends one line, whatever it is.
-    pub(crate) async fn write(&self, line: &[u8]) {
+    pub(crate) async fn write(&self, line: &[u8]) -> Result<(), Gone> {
         let mut stdin = self.stdin.lock().await;
+        let stdin = stdin.as_mut().ok_or(Gone::new(&"its input is closed"))?;
         let written = async {
             stdin.write_all(line).await?;
             stdin.write_all(b"\n").await?;
@@ -55,7 +67,7 @@ impl StdioWire {
         timeout(PATIENCE, written)
             .await
             .expect("the server does not read its input")
-            .expect("the server has closed its input");
+            .map_err(|error: std::io::Error| Gone::new(&error))
     }
 
     /// The next line that answers none of the requests.
@@ -73,7 +85,7 @@ async fn read(stdout: ChildStdout, pending: Pending, others: mpsc::UnboundedSend
         let message: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
         let waiting = message["id"].as_u64().and_then(|id| {
             let mut pending = pending.lock().expect("nobody panics with the lock");
-            pending.remove(&id)
+            pending.as_mut()?.remove(&id)
         });
         // A test that is over reads no more.
         match waiting {
@@ -82,5 +94,5 @@ async fn read(stdout: ChildStdout, pending: Pending, others: mpsc::UnboundedSend
         }
     }
     // Whoever still waits must not wait in vain.
-    pending.lock().expect("nobody panics with the lock").clear();
+    pending.lock().expect("nobody panics with the lock").take();
 }

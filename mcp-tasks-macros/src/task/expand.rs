@@ -63,17 +63,25 @@ fn function(task: &TaskFn, runtime: &TokenStream, shape: Shape) -> TokenStream {
             located_at(runtime, span),
             Ident::new(&body.to_string(), span),
         );
+        let tuple = quote_spanned!(span=> (#(#names,)*));
         let start = quote_spanned! {span=>
-            #call(#runtime::Body::new::<#returned, _, _>(move |#flow| #body(#flow, #(#names),*)))
+            #call(#runtime::Arguments(#tuple).body::<#returned, _>(
+                |#flow, #tuple| #body(#flow, #(#names),*)
+            ))
+        };
+        let import = ours! {
+            #[allow(unused_imports, reason = "used where an argument is not `Clone`")]
+            use #runtime::AnyArguments as _;
         };
         if names.iter().any(|name| unraw(name).starts_with('_')) {
             ours! {
+                #import
                 #[allow(clippy::used_underscore_binding, reason = "handed on to the body")]
                 let call = #start;
                 call
             }
         } else {
-            start
+            ours!(#import #start)
         }
     } else {
         // The function was refused: this only keeps its uses from adding errors.

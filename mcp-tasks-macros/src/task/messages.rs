@@ -197,6 +197,13 @@ pub(crate) fn in_step(call: &str) -> String {
     )
 }
 
+pub(crate) fn in_unrecorded(call: &str) -> String {
+    format!(
+        "`{call}` cannot stand inside `unrecorded(..)`, which runs again with every replay: call \
+         it before and hand the result in"
+    )
+}
+
 pub(crate) fn in_inner_function(call: &str) -> String {
     format!(
         "`{call}` cannot stand in an inner function: a task suspends only in its own body. Call it \
@@ -234,6 +241,11 @@ pub(crate) const STEP_CONTINUE: &str = "`continue` cannot stand directly in a st
      which is evaluated only if nothing is recorded: move it before the step";
 pub(crate) const STEP_AWAIT: &str = "a step takes the future itself: remove the `.await` inside, \
      or write `step(async { .. })`";
+
+pub(crate) const UNRECORDED_AWAIT: &str = "`unrecorded` takes the future itself: remove the \
+     `.await` inside, or write `unrecorded(async { .. })`";
+pub(crate) const STEP_KEY_OUTSIDE: &str = "`step_key()` is the key of the step around it: call it \
+     inside a step's argument, as in `step(charge(amount, step_key()))`";
 
 // --- awaits and macros
 
@@ -283,15 +295,15 @@ pub(crate) fn call_in_macro(call: &str, name: &str) -> String {
 
 pub(crate) fn reads_clock(call: &str) -> String {
     format!(
-        "`{call}` gives another time when the task is replayed: take it in a step, which records \
-         it: `step_value(async {{ .. }}).await`"
+        "`{call}` gives another time when the task is replayed: use `now()` of mcp_tasks, which does \
+         not, or take it in a step, which records it: `step_value(async {{ .. }}).await`"
     )
 }
 
-pub(crate) fn is_random(call: &str) -> String {
+pub(crate) fn is_random(call: &str, instead: &str) -> String {
     format!(
-        "`{call}` gives another value when the task is replayed: draw it in a step, which records \
-         it: `step_value(async {{ .. }}).await`"
+        "`{call}` gives another value when the task is replayed: use `{instead}` of mcp_tasks, which \
+         does not, or draw it in a step, which records it: `step_value(async {{ .. }}).await`"
     )
 }
 

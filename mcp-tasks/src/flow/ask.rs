@@ -1,6 +1,7 @@
 //! Questions to the person behind the client.
 
 use std::future::{Future, IntoFuture};
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,7 +11,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::bind::{InTask, Keyed, rename};
-use super::context::{Outcome, Request, TimerDue};
+use super::request::{Kind, Outcome, Request, TimerDue};
+use super::timer::set_timer;
 use super::{AskError, Bind, Bound, DurableFuture, Flow, NotInTask, Site};
 use crate::elicit::{self, Elicit, KnownForm};
 use crate::protocol::{Content, FieldError, InputRequest};
@@ -52,6 +54,7 @@ pub fn ask_user<T: Elicit>(message: impl Into<String>) -> Ask<T, NotInTask> {
     Ask {
         message: message.into(),
         timeout: None,
+        any_wording: false,
         state: NotInTask::NEW,
         form: elicit::known_form::<T>,
         read: T::from_content,
@@ -66,6 +69,7 @@ pub fn ask_user<T: Elicit>(message: impl Into<String>) -> Ask<T, NotInTask> {
 pub struct Ask<T, S> {
     message: String,
     timeout: Option<Duration>,
+    any_wording: bool,
     state: S,
     form: fn() -> KnownForm,
     read: Read<T>,
@@ -101,6 +105,17 @@ impl<T, S: Keyed> Ask<T, S> {
         self
     }
 
+    /// Takes an answer that was given to other words.
+    ///
+    /// After a restart with changed code, an answer belongs to the words that
+    /// the person saw: a question under the same key in other words holds the
+    /// task. For words that are known to vary and not to matter, as with a
+    /// spelling mended. The form must stay the same.
+    pub fn any_wording(mut self) -> Self {
+        self.any_wording = true;
+        self
+    }
+
     /// Gives `None` where the person declines or dismisses the question. A
     /// timeout stays an error.
     pub fn optional(self) -> OptionalAsk<T, S> {
@@ -122,12 +137,19 @@ impl<T, S: Keyed> OptionalAsk<T, S> {
     pub fn timeout(self, timeout: Duration) -> Self {
         Self(self.0.timeout(timeout))
     }
+
+    /// See [`Ask::any_wording`].
+    pub fn any_wording(self) -> Self {
+        Self(self.0.any_wording())
+    }
 }
 
 impl<T> Bind<Ask<T, NotInTask>> {
     /// Binds the question to the running task. Generated code only.
+    #[track_caller]
     pub fn bind(self, flow: &Flow, site: Site) -> Ask<T, Bound> {
-        self.0.with_state(|_| Bound::new(flow, site))
+        let bound = Bound::new(flow, site);
+        self.0.with_state(|_| bound)
     }
 }
 
@@ -136,6 +158,7 @@ impl<T, S> Ask<T, S> {
         Ask {
             message: self.message,
             timeout: self.timeout,
+            any_wording: self.any_wording,
             state: state(self.state),
             form: self.form,
             read: self.read,
@@ -156,8 +179,12 @@ impl<T> IntoFuture for Ask<T, Bound> {
     type IntoFuture = Asking<T>;
 
     fn into_future(self) -> Asking<T> {
-        let Bound { flow, key, .. } = self.state;
+        let Bound {
+            flow, key, place, ..
+        } = self.state;
         Asking {
+            place,
+            any_wording: self.any_wording,
             timer: self.timeout.map(|timeout| (key.timeout(), timeout)),
             flow,
             key,
@@ -209,6 +236,8 @@ impl<T, S> DurableFuture for OptionalAsk<T, S> {
 
 /// The future of an [`Ask`].
 pub struct Asking<T> {
+    place: &'static Location<'static>,
+    any_wording: bool,
     flow: Flow,
     key: InputKey,
     message: String,
@@ -232,18 +261,18 @@ impl<T> Asking<T> {
             return Err(AskError::Unsupported);
         }
         self.stage = Stage::Waiting;
-        let asked = Request::Ask {
-            key: self.key.clone(),
-            request: form_request(&self.message, &(self.form)()),
+        let request = form_request(&self.message, &(self.form)());
+        let kind = Kind::Ask {
+            request: request.clone(),
+            any_wording: self.any_wording,
         };
-        if self.flow.open(&self.key, Some(asked))
-            && let Some((timer, timeout)) = &self.timer
-        {
-            let set = Request::Timer {
-                key: timer.clone(),
-                due: TimerDue::After(*timeout),
-            };
-            self.flow.open(timer, Some(set));
+        if !self.flow.open(&self.key, self.place, kind) {
+            return Ok(());
+        }
+        let key = self.key.clone();
+        self.flow.request(Request::Ask { key, request });
+        if let Some((timer, timeout)) = &self.timer {
+            set_timer(&self.flow, timer, self.place, TimerDue::After(*timeout));
         }
         Ok(())
     }
@@ -252,7 +281,7 @@ impl<T> Asking<T> {
         if let Some(Outcome::Answer(response)) = self.flow.take(&self.key) {
             self.stage = Stage::Over;
             if let Some((timer, _)) = &self.timer {
-                self.flow.close(timer, true);
+                self.flow.close(timer);
             }
             return Some(self.read(&response));
         }
@@ -307,9 +336,9 @@ impl<T> Asking<T> {
     fn close(&mut self) {
         if self.stage == Stage::Waiting {
             self.stage = Stage::Over;
-            self.flow.close(&self.key, true);
+            self.flow.close(&self.key);
             if let Some((timer, _)) = &self.timer {
-                self.flow.close(timer, true);
+                self.flow.close(timer);
             }
         }
     }

@@ -6,10 +6,11 @@
 //! user's own function of the same name keeps its meaning.
 
 use std::future::{Future, Ready, ready};
+use std::panic::Location;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use super::{Flow, context};
+use super::{Flow, Request};
 use crate::task::InputKey;
 
 /// The state of a description that is not bound to a task: it cannot be
@@ -26,14 +27,29 @@ pub struct Bound {
     pub(super) flow: Flow,
     pub(super) key: InputKey,
     pub(super) site: Site,
+    /// Where in the code the call stands.
+    pub(super) place: &'static Location<'static>,
 }
 
 impl Bound {
+    #[track_caller]
     pub(super) fn new(flow: &Flow, site: Site) -> Self {
         Self {
             flow: flow.clone(),
             key: flow.pass(site.key),
             site,
+            place: Location::caller(),
+        }
+    }
+
+    /// For what goes by no key: it does not count as a pass.
+    #[track_caller]
+    pub(super) fn unkeyed(flow: &Flow, site: Site) -> Self {
+        Self {
+            flow: flow.clone(),
+            key: flow.scoped(site.key),
+            site,
+            place: Location::caller(),
         }
     }
 }
@@ -104,11 +120,11 @@ impl InTask for Bound {
 /// other must be valid, and fresh.
 pub(super) fn rename(state: &mut impl Keyed, key: &str) {
     let Some(bound) = state.bound() else { return };
-    if key == bound.site.key {
+    if key == bound.site.key || bound.flow.scoped(key) == bound.key {
         return;
     }
     if let Err(words) = super::key::check(key) {
-        bound.flow.request(context::Request::Misuse(words));
+        bound.flow.request(Request::Misuse(words));
     }
     bound.key = bound.flow.scoped(key);
 }
@@ -124,6 +140,14 @@ pub trait BindOther {
 
     /// Gives the value back.
     fn bind(self, flow: &Flow, site: Site) -> Self::Value;
+
+    /// The same, with a key that is known at run time only.
+    fn bind_keyed<K: ?Sized>(self, flow: &Flow, site: Site, _key: &K) -> Self::Value
+    where
+        Self: Sized,
+    {
+        self.bind(flow, site)
+    }
 }
 
 impl<T> BindOther for Bind<T> {
@@ -157,7 +181,7 @@ impl<T> UnawaitedOther for Unawaited<T> {
 
 /// What can be used without being awaited: nothing of ours.
 #[diagnostic::on_unimplemented(
-    message = "a step does nothing until it is awaited: add `.await`",
+    message = "this does nothing until it is awaited: add `.await`",
     label = "not awaited"
 )]
 pub trait Awaited {}

@@ -15,7 +15,8 @@ use super::bind::InTask;
 #[diagnostic::on_unimplemented(
     message = "a task cannot await `{Self}`: it is not durable, and would run again after a restart",
     label = "not recorded in the task's journal",
-    note = "wrap it in `step(..)`, which runs once and records the result; `step_value(..)` for a future that cannot fail"
+    note = "wrap it in `step(..)`, which runs once and records the result; `step_value(..)` for a future that cannot fail",
+    note = "or in `unrecorded(..)`, if it does no harm that it runs again after a restart"
 )]
 pub trait DurableFuture {
     /// What it gives.

@@ -36,11 +36,27 @@ pub enum AskError {
 pub struct StepError {
     step: InputKey,
     message: String,
+    ambiguous: bool,
 }
 
 impl StepError {
+    pub(super) const AMBIGUOUS: &str = "it is not known whether the step ran: the process stopped \
+         between its start and its result";
+
     pub(super) fn new(step: InputKey, message: String) -> Self {
-        Self { step, message }
+        Self {
+            step,
+            message,
+            ambiguous: false,
+        }
+    }
+
+    pub(super) fn ambiguous(step: InputKey) -> Self {
+        Self {
+            step,
+            message: Self::AMBIGUOUS.to_owned(),
+            ambiguous: true,
+        }
     }
 
     /// The step's key.
@@ -49,6 +65,37 @@ impl StepError {
     }
 
     /// The words of the error that the step's future gave.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether it is not known if the step ran: see
+    /// [`at_most_once`](crate::flow::BoundStep::at_most_once).
+    pub fn is_ambiguous(&self) -> bool {
+        self.ambiguous
+    }
+}
+
+/// Why a signal's value cannot be used: it does not fit the type that
+/// [`signal`](crate::signal) was called with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the value of the signal `{name}` does not fit: {message}")]
+pub struct SignalError {
+    name: String,
+    message: String,
+}
+
+impl SignalError {
+    pub(super) fn new(name: String, message: String) -> Self {
+        Self { name, message }
+    }
+
+    /// The signal's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What does not fit.
     pub fn message(&self) -> &str {
         &self.message
     }

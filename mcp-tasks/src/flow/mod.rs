@@ -12,33 +12,49 @@
 mod ask;
 mod bind;
 mod context;
+mod draw;
 mod durable;
 mod error;
 mod join;
 mod key;
 mod macros;
 mod output;
+mod patch;
 mod recorded;
+mod replay;
+mod request;
 pub(crate) mod schema;
+mod signal;
 mod state;
 mod status;
 mod step;
 mod timer;
+mod unrecorded;
+mod value;
 
 pub use ask::{Ask, OptionalAsk, ask_user};
 pub use bind::{
     Bind, BindHere, BindLazy, BindOther, EvaluateOther, Site, Unawaited, UnawaitedOther,
 };
 use bind::{Bound, NotInTask};
+pub(crate) use context::Context;
 pub use context::Flow;
-pub(crate) use context::{Context, Request};
+pub use draw::{Random, now, random, uuid};
 pub use durable::{DurableFuture, branch, durable};
-pub use error::{AskError, StepError, ToolError};
+pub use error::{AskError, SignalError, StepError, ToolError};
 pub use join::{JoinAll, join, join_all, race, try_join};
 pub(crate) use output::Running;
-pub use output::{Body, Json, TaskOutput, ToolOutput};
+pub use output::{AnyArguments, Arguments, Body, Json, TaskOutput, ToolOutput};
+pub use patch::patched;
 pub use recorded::{StepOutcome, StepResult};
+pub(crate) use replay::{Contradiction, Record};
+pub(crate) use request::Request;
+pub use signal::{Signal, SignalValue, signal};
 pub use state::{Extract, MissingState, State, States};
 pub use status::{cancelled, extend_ttl, report_progress, set_status, set_ttl, task_id};
-pub use step::{Step, StepValue, step, step_value};
+pub use step::{
+    BoundStep, OnAmbiguous, Retry, Step, StepValue, StepWith, step, step_key, step_value, step_with,
+};
 pub use timer::{Sleep, sleep, sleep_until};
+pub use unrecorded::{Unrecorded, unrecorded};
+pub use value::OutsideOfTask;

@@ -141,26 +141,125 @@ impl<T: TaskOutput, E: TaskError> TaskOutput for Result<T, E> {
 }
 
 /// A task function's body with its arguments, ready to run. Generated code only.
-pub struct Body(Box<dyn FnOnce(Flow) -> Running + Send>);
+pub struct Body(Box<dyn Start>);
 
 /// A body that has been started.
 pub(crate) type Running = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
-impl Body {
-    /// Wraps a body.
-    pub fn new<R, B, F>(body: B) -> Self
+/// The arguments of a task function, about to meet its body. Generated code
+/// only.
+#[derive(Debug)]
+pub struct Arguments<A>(pub A);
+
+impl<A: Clone> Arguments<A> {
+    /// A body that can be started several times.
+    pub fn body<R, F>(self, body: fn(Flow, A) -> F) -> Body
     where
         R: TaskOutput,
-        B: FnOnce(Flow) -> F + Send + 'static,
         F: Future<Output = R> + Send + 'static,
+        A: Send + 'static,
     {
-        Self(Box::new(|flow| {
-            let running = body(flow);
-            Box::pin(async { running.await.into_output() })
+        Body(Box::new(Prepared {
+            arguments: self.0,
+            copy: Some(A::clone),
+            body,
         }))
     }
+}
 
+/// Arguments that cannot be cloned.
+pub trait AnyArguments {
+    /// The arguments.
+    type Arguments;
+
+    /// A body that can be started once.
+    fn body<R, F>(self, body: fn(Flow, Self::Arguments) -> F) -> Body
+    where
+        R: TaskOutput,
+        F: Future<Output = R> + Send + 'static,
+        Self::Arguments: Send + 'static;
+}
+
+impl<A> AnyArguments for Arguments<A> {
+    type Arguments = A;
+
+    fn body<R, F>(self, body: fn(Flow, A) -> F) -> Body
+    where
+        R: TaskOutput,
+        F: Future<Output = R> + Send + 'static,
+        A: Send + 'static,
+    {
+        Body(Box::new(Prepared {
+            arguments: self.0,
+            copy: None,
+            body,
+        }))
+    }
+}
+
+/// What can be started.
+trait Start: Send {
+    fn start(self: Box<Self>, flow: Flow) -> Running;
+
+    fn copy(&self) -> Option<Box<dyn Start>>;
+}
+
+struct Prepared<A, F> {
+    arguments: A,
+    copy: Option<fn(&A) -> A>,
+    body: fn(Flow, A) -> F,
+}
+
+impl<A, F> Start for Prepared<A, F>
+where
+    A: Send + 'static,
+    F: Future<Output: TaskOutput> + Send + 'static,
+{
+    fn start(self: Box<Self>, flow: Flow) -> Running {
+        let running = (self.body)(flow, self.arguments);
+        Box::pin(async { running.await.into_output() })
+    }
+
+    fn copy(&self) -> Option<Box<dyn Start>> {
+        let copy = self.copy?;
+        Some(Box::new(Self {
+            arguments: copy(&self.arguments),
+            ..*self
+        }))
+    }
+}
+
+impl Body {
     pub(crate) fn start(self, flow: Flow) -> Running {
-        (self.0)(flow)
+        self.0.start(flow)
+    }
+
+    /// The same body with the same arguments once more, for a task that is
+    /// started anew after a crash; `None` if the arguments cannot be cloned. A
+    /// server decodes them from the journal instead.
+    pub fn try_clone(&self) -> Option<Self> {
+        self.0.copy().map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{Ready, ready};
+
+    use super::*;
+
+    struct NotClone;
+
+    fn run<A>(_: Flow, _: A) -> Ready<String> {
+        ready(String::new())
+    }
+
+    #[test]
+    fn a_body_can_be_had_again_where_all_arguments_can() {
+        let body = Arguments((1u8, String::new())).body::<String, _>(run);
+        let again = body.try_clone().expect("its arguments are `Clone`");
+        assert!(again.try_clone().is_some());
+        let body = Arguments((1u8, NotClone)).body::<String, _>(run);
+        assert!(body.try_clone().is_none());
     }
 }

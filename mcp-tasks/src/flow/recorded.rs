@@ -51,6 +51,9 @@ pub trait StepOutcome {
     /// What awaiting the step gives.
     type Output;
 
+    /// Whether the step failed.
+    fn has_failed(&self) -> bool;
+
     /// The outcome as a result, to be recorded.
     fn into_result(self) -> Result<Self::Value, Self::Error>;
 
@@ -67,6 +70,10 @@ impl<T, E> StepOutcome for Result<T, E> {
     type Error = E;
     type Output = Result<T, StepError>;
 
+    fn has_failed(&self) -> bool {
+        self.is_err()
+    }
+
     fn into_result(self) -> Self {
         self
     }
@@ -75,6 +82,7 @@ impl<T, E> StepOutcome for Result<T, E> {
         Ok(match recorded {
             Recorded::Ok(value) => Ok(value),
             Recorded::Err(message) => Err(StepError::new(step.clone(), message)),
+            Recorded::Ambiguous => Err(StepError::ambiguous(step.clone())),
         })
     }
 }
@@ -88,6 +96,10 @@ impl<T> StepOutcome for Sure<T> {
     type Error = Infallible;
     type Output = T;
 
+    fn has_failed(&self) -> bool {
+        false
+    }
+
     fn into_result(self) -> Result<T, Infallible> {
         Ok(self.0)
     }
@@ -96,6 +108,7 @@ impl<T> StepOutcome for Sure<T> {
         match recorded {
             Recorded::Ok(value) => Ok(value),
             Recorded::Err(message) => Err(serde::de::Error::custom(message)),
+            Recorded::Ambiguous => Err(serde::de::Error::custom(StepError::AMBIGUOUS)),
         }
     }
 }
@@ -103,12 +116,14 @@ impl<T> StepOutcome for Sure<T> {
 /// A step's outcome in the journal.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Recorded<T> {
+pub enum Recorded<T, E = String> {
     Ok(T),
-    Err(String),
+    Err(E),
+    /// It must not run twice, and may have run.
+    Ambiguous,
 }
 
-impl<T> Recorded<T>
+impl<T, E> Recorded<T, E>
 where
     Self: Serialize,
 {
@@ -117,13 +132,18 @@ where
     }
 }
 
+/// That it is not known whether a step ran, in a form that can be recorded.
+pub(super) fn ambiguous() -> serde_json::Result<Arc<RawValue>> {
+    Recorded::<()>::Ambiguous.to_raw()
+}
+
 /// Puts what a step gave into a form that can be recorded.
 pub(super) fn record<O>(outcome: O) -> serde_json::Result<Arc<RawValue>>
 where
     O: StepOutcome<Value: StepResult, Error: StepFailure>,
 {
     match outcome.into_result() {
-        Ok(value) => Recorded::Ok(value).to_raw(),
+        Ok(value) => Recorded::<_>::Ok(value).to_raw(),
         Err(error) => Recorded::<()>::Err(error.to_string()).to_raw(),
     }
 }
@@ -134,4 +154,32 @@ pub(super) fn read<O: StepOutcome<Value: StepResult>>(
     step: &InputKey,
 ) -> serde_json::Result<O::Output> {
     O::from_recorded(serde_json::from_str(recorded.get())?, step)
+}
+
+/// The same as [`record`], for a step whose error is kept as what it is.
+pub(super) fn record_typed<T, E>(outcome: Result<T, E>) -> serde_json::Result<Arc<RawValue>>
+where
+    T: StepResult,
+    E: StepResult,
+{
+    match outcome {
+        Ok(value) => Recorded::<T, E>::Ok(value).to_raw(),
+        Err(error) => Recorded::<T, E>::Err(error).to_raw(),
+    }
+}
+
+/// Reads what [`record_typed`] recorded.
+pub(super) fn read_typed<T, E>(
+    recorded: &RawValue,
+    _: &InputKey,
+) -> serde_json::Result<Result<T, E>>
+where
+    T: StepResult,
+    E: StepResult,
+{
+    match serde_json::from_str(recorded.get())? {
+        Recorded::Ok(value) => Ok(Ok(value)),
+        Recorded::Err(error) => Ok(Err(error)),
+        Recorded::Ambiguous => Err(serde::de::Error::custom(StepError::AMBIGUOUS)),
+    }
 }

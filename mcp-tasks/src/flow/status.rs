@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::{Bind, Bound, DurableFuture, Flow, Site};
+use super::{Bind, Bound, DurableFuture, Flow, OutsideOfTask, Site};
 use crate::task::{Progress, TaskId, millis};
 
 /// Says what the task is doing, as its `statusMessage`.
@@ -43,8 +43,8 @@ pub fn extend_ttl(by: Duration) -> ExtendTtl {
 ///
 /// On a call that never becomes a task it is an id all the same, different for
 /// each call.
-pub fn task_id() -> TaskIdRequest {
-    TaskIdRequest(())
+pub fn task_id() -> OutsideOfTask<TaskId> {
+    OutsideOfTask::new(|flow, _| flow.context().id.clone())
 }
 
 /// Waits until the client asks for cancellation.
@@ -69,10 +69,6 @@ pub struct SetTtl(Duration);
 /// Made by [`extend_ttl`].
 #[must_use = "call it inside a function marked `#[mcp_task]`"]
 pub struct ExtendTtl(Duration);
-
-/// Made by [`task_id`].
-#[must_use = "call it inside a function marked `#[mcp_task]`"]
-pub struct TaskIdRequest(());
 
 /// Made by [`cancelled`].
 #[must_use = "call it inside a function marked `#[mcp_task]`, and await it"]
@@ -103,13 +99,6 @@ impl Bind<ExtendTtl> {
     /// Extends the ttl. Generated code only.
     pub fn bind(self, flow: &Flow, _site: Site) {
         flow.change_ttl(|ttl| ttl.map(|ttl| ttl.saturating_add(millis(self.0.0))));
-    }
-}
-
-impl Bind<TaskIdRequest> {
-    /// Gives the id. Generated code only.
-    pub fn bind(self, flow: &Flow, _site: Site) -> TaskId {
-        flow.context().id.clone()
     }
 }
 

@@ -1,19 +1,22 @@
 //! Durable timers.
 
 use std::future::{Future, IntoFuture};
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use super::bind::{InTask, Keyed, rename};
-use super::context::{Request, TimerDue};
+use super::request::{Kind, Request, TimerDue};
 use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Site};
-use crate::task::{InputKey, Timestamp};
+use crate::task::{InputKey, Timestamp, millis};
 
-/// Waits for `duration`, counted from when the timer is recorded.
+/// Waits for `duration`, counted from when the function gets here.
 ///
 /// The task is `working` meanwhile. With a durable store the timer survives
-/// restarts: what came due while no process ran goes off at once.
+/// restarts: what came due while no process ran goes off at once. If a process
+/// ends before the timer is recorded, the time is counted from what was recorded
+/// last before it.
 ///
 /// # Cancellation
 ///
@@ -56,6 +59,7 @@ impl<S: Keyed> Sleep<S> {
 
 impl Bind<Sleep<NotInTask>> {
     /// Binds the timer to the running task. Generated code only.
+    #[track_caller]
     pub fn bind(self, flow: &Flow, site: Site) -> Sleep<Bound> {
         Sleep {
             due: self.0.due,
@@ -70,8 +74,11 @@ impl IntoFuture for Sleep<Bound> {
     type IntoFuture = Sleeping;
 
     fn into_future(self) -> Sleeping {
-        let Bound { flow, key, .. } = self.state;
+        let Bound {
+            flow, key, place, ..
+        } = self.state;
         Sleeping {
+            place,
             flow,
             key,
             unset: Some(self.due),
@@ -95,8 +102,22 @@ impl<S> DurableFuture for Sleep<S> {
     }
 }
 
+/// Sets a timer under a key.
+pub(super) fn set_timer(
+    flow: &Flow,
+    key: &InputKey,
+    place: &'static Location<'static>,
+    due: TimerDue,
+) {
+    if flow.open(key, place, Kind::Timer) {
+        let key = key.clone();
+        flow.request(Request::Timer { key, due });
+    }
+}
+
 /// The future of a [`Sleep`].
 pub struct Sleeping {
+    place: &'static Location<'static>,
     flow: Flow,
     key: InputKey,
     /// Until the timer is set.
@@ -107,12 +128,14 @@ impl Future for Sleeping {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(due) = self.unset.take() {
-            let set = Request::Timer {
-                key: self.key.clone(),
-                due,
-            };
-            self.flow.open(&self.key, Some(set));
+        if let Some(mut due) = self.unset.take() {
+            if let TimerDue::After(duration) = due
+                && self.flow.is_replaying()
+            {
+                // It would have been set then, had the process lived on.
+                due = TimerDue::At(self.flow.now().plus_millis(millis(duration)));
+            }
+            set_timer(&self.flow, &self.key, self.place, due);
         }
         match self.flow.take(&self.key) {
             Some(_) => Poll::Ready(()),
@@ -124,7 +147,7 @@ impl Future for Sleeping {
 impl Drop for Sleeping {
     fn drop(&mut self) {
         if self.unset.is_none() {
-            self.flow.close(&self.key, true);
+            self.flow.close(&self.key);
         }
     }
 }

@@ -3,30 +3,47 @@
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 
+use super::clock::Clock;
 use super::ids::Ids;
-use super::known::KnownTasks;
+use super::keeper::Loops;
+use super::lease::Lease;
 use super::{Limits, Runtime, Shared, TaskFn, Tasks, Tool};
 use crate::Error;
 use crate::flow::States;
-use crate::store::{MemoryStore, TaskStore};
-use crate::task::{Retention, millis};
+use crate::store::{MemoryStore, Server, TaskStore};
+use crate::task::{Retention, Timestamp, millis};
 
 /// Builds a [`Runtime`].
 #[must_use = "a builder does nothing until it is built"]
 pub struct RuntimeBuilder {
     name: String,
     version: String,
-    tools: Vec<Tool>,
+    tools: Vec<Arc<Tool>>,
     states: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
     store: Option<Arc<dyn TaskStore>>,
     limits: Limits,
     retention: Retention,
+    scope: String,
+    build: Option<String>,
+    lease: Duration,
+    park_after: Duration,
+    max_recoveries: u32,
+    clock: Clock,
 }
+
+/// How long a process may run tasks without a sign of life.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// How long a task waits in memory.
+const PARK_AFTER: Duration = Duration::from_secs(30);
+
+/// How often a task may bring a process down that resumes it alone.
+const MAX_RECOVERIES: u32 = 5;
 
 impl RuntimeBuilder {
     pub(super) fn new(name: String, version: String) -> Self {
@@ -38,6 +55,12 @@ impl RuntimeBuilder {
             store: None,
             limits: Limits::default(),
             retention: Retention::default(),
+            scope: String::new(),
+            build: None,
+            lease: LEASE,
+            park_after: PARK_AFTER,
+            max_recoveries: MAX_RECOVERIES,
+            clock: Clock::HOST,
         }
     }
 
@@ -45,7 +68,13 @@ impl RuntimeBuilder {
     pub fn task<A, F: TaskFn<A>>(mut self, function: F) -> Self {
         // Only the function's type matters: calls are made from what clients send.
         drop(function);
-        self.tools.push(Tool::new::<A, F::Call>());
+        self.tools.push(Arc::new(Tool::new::<A, F::Call>()));
+        self
+    }
+
+    /// Adds a tool that was made before.
+    pub(crate) fn tool(mut self, tool: Arc<Tool>) -> Self {
+        self.tools.push(tool);
         self
     }
 
@@ -69,6 +98,52 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Divides servers of one name that share a store: they take over each
+    /// other's tasks only within a scope. A takeover runs with the environment
+    /// of the process that takes over.
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+
+    /// Names the build of the server. A task that brought processes down is
+    /// tried again by another build only. Default: the version, and when the
+    /// program's file was written.
+    pub fn build_id(mut self, build: impl Into<String>) -> Self {
+        self.build = Some(build.into());
+        self
+    }
+
+    /// How long a process that shares its store may run tasks without a sign of
+    /// life, before others take them over; default 10 s. It gives a sign every
+    /// third of that.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// How long a task waits in memory before only the store has it; default
+    /// 30 s. Plays no part without a durable store.
+    pub fn park_after(mut self, park_after: Duration) -> Self {
+        self.park_after = park_after;
+        self
+    }
+
+    /// How often a task may bring down a process that resumes it alone before
+    /// it is held; default 5.
+    pub fn max_recoveries(mut self, max_recoveries: u32) -> Self {
+        self.max_recoveries = max_recoveries;
+        self
+    }
+
+    /// Goes by tokio's clock, which tests can stop and wind, as if it had been
+    /// `start` at a moment of that.
+    #[doc(hidden)]
+    pub fn tokio_clock(mut self, start: SystemTime, moment: tokio::time::Instant) -> Self {
+        self.clock = Clock::with_tokio(start, moment);
+        self
+    }
+
     /// Replaces the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -82,39 +157,87 @@ impl RuntimeBuilder {
     /// [`Error::Config`] naming every tool that is registered twice or lacks
     /// its state.
     pub fn build(mut self) -> Result<Runtime, Error> {
-        let mut names = HashSet::new();
+        if self.lease < SHORTEST_LEASE {
+            return Err(Error::Config(format!(
+                "a lease of {:?} is too short: give it at least {SHORTEST_LEASE:?}",
+                self.lease
+            )));
+        }
+        let mut versions = HashSet::new();
+        let mut newest: HashMap<Arc<str>, u32> = HashMap::new();
         for tool in &self.tools {
-            if !names.insert(tool.name()) {
-                let name = tool.name();
+            let (name, version) = (&tool.definition.name, tool.definition.version);
+            if !versions.insert((name.clone(), version)) {
                 return Err(Error::Config(format!(
-                    "two tools are called `{name}`; give one of them `#[mcp_task(name = \"..\")]`"
+                    "two tools are called `{name}`; give one of them `#[mcp_task(name = \"..\")]`, \
+                     or another `version` if it is the same tool's newer code"
                 )));
             }
+            let newest = newest.entry(name.clone()).or_default();
+            *newest = version.max(*newest);
         }
+        let (tools, older): (Vec<_>, _) = self
+            .tools
+            .into_iter()
+            .partition(|tool| newest.get(tool.name()) == Some(&tool.definition.version));
         let store = self
             .store
             .unwrap_or_else(|| Arc::new(MemoryStore::default()));
+        let server = Server {
+            build: self
+                .build
+                .unwrap_or_else(|| this_build(&self.version))
+                .into(),
+            name: self.name.as_str().into(),
+            scope: self.scope.into(),
+            lease_ms: millis(self.lease),
+            retention: self.retention,
+        };
         let server_info = json!({ "name": self.name, "version": self.version });
         let shared = Arc::new_cyclic(|shared| {
             let tasks = Tasks::from_weak(shared.clone());
             self.states.insert(TypeId::of::<Tasks>(), Box::new(tasks));
             Shared {
                 server_info,
-                tools: self.tools,
+                versions: versions.into_iter().collect(),
+                tools,
+                older,
                 states: States::from_map(self.states),
+                lease: Lease::new(store.is_durable()),
                 store,
+                server,
                 running: Arc::new(Semaphore::new(self.limits.running.max(1))),
                 limits: self.limits,
-                retention: self.retention,
+                park_after: self.park_after,
+                max_recoveries: self.max_recoveries,
                 ids: Ids::default(),
-                known: KnownTasks::default(),
+                clock: self.clock,
+                known: Arc::default(),
+                agenda: Arc::default(),
+                enlisted: OnceCell::new(),
+                loops: Loops::default(),
             }
         });
-        for tool in &shared.tools {
+        for tool in shared.tools.iter().chain(&shared.older) {
             if let Err(missing) = tool.check(&shared.states) {
                 return Err(Error::Config(format!("tool `{}`: {missing}", tool.name())));
             }
         }
         Ok(Runtime { shared })
+    }
+}
+
+/// The shortest lease that a heartbeat can keep on a busy machine.
+const SHORTEST_LEASE: Duration = Duration::from_millis(100);
+
+/// A name for the code that runs: the version, and when the program was
+/// written.
+fn this_build(version: &str) -> String {
+    let written = std::env::current_exe()
+        .and_then(std::fs::metadata)
+        .and_then(|program| program.modified());
+    match written {
+        Ok(written) => format!("{version}+{}", Timestamp::from(written).as_millis()),
+        Err(_) => version.to_owned(),
     }
 }

@@ -6,6 +6,7 @@
 use std::future::poll_fn;
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
@@ -13,11 +14,11 @@ use tokio::sync::oneshot;
 use super::driver::{Driver, Window};
 use super::known::KnownTasks;
 use super::output::{Called, to_json};
-use super::{Runtime, Shared, Support, Tool, store_failed};
+use super::{RETRY_MS, Runtime, Shared, Support, Tool, store_failed};
 use crate::flow::Context;
 use crate::protocol::{Capabilities, ProtocolError};
 use crate::store::{Delivery, LiveLimits, StoreError};
-use crate::task::{Access, Answer, Caller, Created, Snapshot, TaskId};
+use crate::task::{Access, Answer, Caller, Created, Snapshot, TaskId, Timestamp};
 
 /// A call of one of our tools.
 #[derive(Clone, Copy, Debug)]
@@ -68,15 +69,18 @@ impl Runtime {
             .then_some(definition.inline_ms)
             .flatten()
             .filter(|_| definition.support != Support::Required);
-        let id = shared.ids.draw()?;
+        let (id, seed) = shared.ids.draw()?;
+        let now = shared.now();
         let ttl_ms = definition.ttl_ms;
         let context = Arc::new(Context::new(
             id.clone(),
             call.capabilities,
+            seed,
             ttl_ms,
+            now,
             window.is_none(),
         ));
-        let driver = Driver::new(shared.clone(), context, body);
+        let driver = Driver::new(shared.clone(), context, definition.replay, Some(body));
         if !becomes_task {
             let output = driver.run_inline().await;
             return to_json(output, shared.limits.result).map(Called::Result);
@@ -93,12 +97,13 @@ impl Runtime {
             ttl_ms,
             poll_interval_ms: definition.poll_interval_ms,
             cancel_grace_ms: definition.cancel_grace_ms,
+            seed,
         };
         let Some(window) = window else {
-            return shared.begin(driver, created).await.map(Called::Task);
+            return shared.begin(driver, created, now).await.map(Called::Task);
         };
         let (reply, replied) = oneshot::channel();
-        tokio::spawn(driver.run_window(Window::new(created, window, reply)));
+        tokio::spawn(driver.run_window(Window::new(created, now, window, reply)));
         replied
             .await
             .unwrap_or_else(|_| Err(ProtocolError::internal("internal error")))
@@ -144,7 +149,7 @@ impl Runtime {
         let unsure = Unsure(&shared.known, id);
         let delivery = shared
             .store
-            .deliver(id, access, answers, Shared::now())
+            .deliver(id, access, answers, shared.now())
             .await;
         unsure.has_heard(&delivery);
         match delivery.map_err(|error| store_failed(&error))? {
@@ -153,7 +158,7 @@ impl Runtime {
             Some(Delivery::Recorded(change)) => {
                 // An answer changes nothing that time does to the task.
                 if change.changed {
-                    shared.known.poke(id);
+                    shared.has_news(id, change.unclaimed);
                 }
                 Ok(())
             }
@@ -174,10 +179,10 @@ impl Runtime {
 /// Somebody waits to hear whether the store has changed a task.
 ///
 /// If it goes away before, or hears that it cannot be said, the driver looks.
-struct Unsure<'a>(&'a KnownTasks, &'a TaskId);
+pub(super) struct Unsure<'a>(pub(super) &'a KnownTasks, pub(super) &'a TaskId);
 
 impl Unsure<'_> {
-    fn has_heard<T>(self, reply: &Result<T, StoreError>) {
+    pub(super) fn has_heard<T>(self, reply: &Result<T, StoreError>) {
         if reply.is_ok() {
             std::mem::forget(self);
         }
@@ -195,15 +200,16 @@ impl Shared {
     /// the store takes its time, as nobody would run the task.
     async fn begin(
         self: &Arc<Self>,
-        driver: Driver,
+        driver: Box<Driver>,
         created: Created,
+        now: Timestamp,
     ) -> Result<Arc<Snapshot>, ProtocolError> {
         let shared = self.clone();
         let mut begin = Box::pin(async move {
-            let calls = shared.known.missed_calls();
-            let claim = shared.create(created).await?;
+            let mark = shared.mark();
+            let claim = shared.create(created, now).await?;
             let snapshot = claim.snapshot.clone();
-            tokio::spawn(driver.run_task(claim, calls));
+            tokio::spawn(driver.run_task(claim, mark));
             Ok(snapshot)
         });
         // Memory answers at once.
@@ -221,7 +227,7 @@ impl Shared {
         access: Access<'_>,
     ) -> Result<bool, ProtocolError> {
         let unsure = Unsure(&self.known, id);
-        let change = self.store.cancel(id, access, Self::now()).await;
+        let change = self.store.cancel(id, access, self.now()).await;
         unsure.has_heard(&change);
         let change = change.map_err(|error| store_failed(&error))?;
         if let Some(change) = &change {
@@ -234,13 +240,33 @@ impl Shared {
     pub(super) async fn create(
         self: &Arc<Self>,
         created: Created,
+        now: Timestamp,
     ) -> Result<crate::store::Claim, ProtocolError> {
         let limits = LiveLimits {
             per_caller: self.limits.live_per_caller,
             total: self.limits.live,
         };
-        let claim = self.store.create(created, limits, Self::now()).await;
+        self.start();
+        self.enlisted()
+            .await
+            .map_err(|error| store_failed(&error))?;
+        let id = created.id.clone();
+        let claim = self.store.create(created, limits, now).await;
+        if let Err(StoreError::Unsure(_)) = &claim {
+            tokio::spawn(self.clone().undo_create(id));
+        }
         claim.map_err(|error| store_failed(&error))
+    }
+}
+
+impl Shared {
+    /// Cancels a task that may have been created without anybody knowing: its
+    /// caller was told that it was not.
+    async fn undo_create(self: Arc<Self>, id: TaskId) {
+        while let Err(error) = self.cancel(&id, Access::Server).await {
+            tracing::warn!(task = %id, error = error.message, "could not undo a call, trying again");
+            tokio::time::sleep(Duration::from_millis(RETRY_MS)).await;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::protocol::ProtocolError;
-use crate::task::{ENTROPY, TaskId};
+use crate::task::{ENTROPY, Seed, TaskId};
 
 /// Draws ids.
 ///
@@ -11,30 +11,41 @@ use crate::task::{ENTROPY, TaskId};
 /// longer than everything else that an id takes.
 #[derive(Default)]
 pub(super) struct Ids {
-    lot: Mutex<Vec<[u8; ENTROPY]>>,
+    lot: Mutex<Vec<[u8; ENTROPY + SEED]>>,
 }
 
 const LOT: usize = 32;
 
+/// Bytes of a task's seed.
+const SEED: usize = 16;
+
 impl Ids {
-    /// A new id.
+    /// A new id, and what the task's random values are made from.
     ///
     /// # Errors
     ///
     /// `-32603` if the operating system gives no random bytes.
-    pub(super) fn draw(&self) -> Result<TaskId, ProtocolError> {
+    pub(super) fn draw(&self) -> Result<(TaskId, Seed), ProtocolError> {
         let mut lot = self.lot.lock().unwrap_or_else(PoisonError::into_inner);
         if lot.is_empty() {
-            let mut drawn = [[0; ENTROPY]; LOT];
+            let mut drawn = [[0; ENTROPY + SEED]; LOT];
             getrandom::fill(drawn.as_flattened_mut()).map_err(|error| {
                 tracing::error!(%error, "the operating system gives no random bytes");
                 ProtocolError::internal("internal error")
             })?;
             lot.extend(drawn);
         }
-        let entropy = lot.pop().expect("the lot has just been filled");
+        let drawn = lot.pop().expect("the lot has just been filled");
         drop(lot);
-        Ok(TaskId::from_entropy(entropy))
+        let mut entropy = [0; ENTROPY];
+        entropy.copy_from_slice(&drawn[..ENTROPY]);
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&drawn[at..at + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        let seed = Seed([word(ENTROPY), word(ENTROPY + 8)]);
+        Ok((TaskId::from_entropy(entropy), seed))
     }
 }
 
@@ -47,7 +58,7 @@ mod tests {
     #[test]
     fn no_id_comes_twice() {
         let ids = Ids::default();
-        let drawn: HashSet<TaskId> = (0..LOT * 3).map(|_| ids.draw().unwrap()).collect();
+        let drawn: HashSet<TaskId> = (0..LOT * 3).map(|_| ids.draw().unwrap().0).collect();
         assert_eq!(drawn.len(), LOT * 3);
     }
 }

@@ -20,6 +20,9 @@ pub struct Limits {
     pub live: usize,
     /// Functions that run at once, rather than wait; 64 per core by default.
     pub running: usize,
+    /// Tasks in memory; 10,000 by default. Beside as many, one that waits is
+    /// parked at once. Plays no part without a durable store.
+    pub resident: usize,
 }
 
 impl Default for Limits {
@@ -33,6 +36,7 @@ impl Default for Limits {
             live_per_caller: 1000,
             live: 1_000_000,
             running: 64 * cores,
+            resident: 10_000,
         }
     }
 }

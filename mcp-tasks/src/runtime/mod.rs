@@ -9,34 +9,43 @@
 
 mod builder;
 mod call;
+mod clock;
 mod driver;
 mod ids;
+mod keeper;
 mod known;
+mod lease;
 mod limits;
 mod output;
+mod resume;
 mod signature;
 mod tasks;
 mod tool;
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 
 pub use builder::RuntimeBuilder;
 pub use call::CallRequest;
 pub use limits::Limits;
 pub use output::Called;
+pub use resume::Mismatch;
+pub(crate) use resume::check;
 pub use signature::{AnyType, Argument, Of, argument};
 pub use tasks::{Stats, Tasks};
 pub use tool::{CallContext, DecodeError, Definition, Support, TaskCall, TaskFn, Tool};
 
 use crate::flow::States;
-use crate::store::{Change, StoreError, TaskStore};
-use crate::task::{Retention, TaskId, Timestamp};
+use crate::store::{Server, StoreError, TaskStore};
+use crate::task::Timestamp;
+use clock::Clock;
 use ids::Ids;
-use known::KnownTasks;
+use keeper::{Agenda, Loops};
+use known::{KnownTasks, MissedCalls};
+use lease::{Epoch, Lease};
 
 /// The tools of one server and their running tasks; a cheap handle.
 #[derive(Clone)]
@@ -47,15 +56,28 @@ pub struct Runtime {
 /// What every handle and every driver of one runtime share.
 struct Shared {
     server_info: Value,
-    tools: Vec<Tool>,
+    /// The newest version of each, in the order of registration.
+    tools: Vec<Arc<Tool>>,
+    /// Versions that calls no longer go to.
+    older: Vec<Arc<Tool>>,
+    /// The names and versions of all of them.
+    versions: Vec<(Arc<str>, u32)>,
     states: States,
     store: Arc<dyn TaskStore>,
+    server: Server,
     limits: Limits,
-    retention: Retention,
+    park_after: Duration,
+    max_recoveries: u32,
     ids: Ids,
-    known: KnownTasks,
+    clock: Clock,
+    known: Arc<KnownTasks>,
+    agenda: Arc<Agenda>,
+    lease: Lease,
+    /// Whether the store knows this server.
+    enlisted: OnceCell<()>,
     /// One permit per function that is running rather than waiting.
     running: Arc<Semaphore>,
+    loops: Loops,
 }
 
 impl Runtime {
@@ -64,14 +86,38 @@ impl Runtime {
         RuntimeBuilder::new(name.into(), version.into())
     }
 
-    /// The tools, in the order in which they were registered.
-    pub fn tools(&self) -> std::slice::Iter<'_, Tool> {
-        self.shared.tools.iter()
+    /// The tools, in the order in which they were registered; of each the
+    /// newest version.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.shared.tools.iter().map(AsRef::as_ref)
     }
 
-    /// The tool of this name.
+    /// The tool of this name, in its newest version.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools().find(|tool| tool.name() == name)
+    }
+
+    /// Starts what the runtime does of its own accord: taking up the tasks of
+    /// earlier processes, and what time makes due. Needs tokio; without it, the
+    /// first call starts it.
+    pub fn start(&self) {
+        self.shared.start();
+    }
+
+    /// Drops every function where it stands and stops all work: what is left is
+    /// what a killed process leaves. For tests.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the store says.
+    #[doc(hidden)]
+    pub async fn crash(&self) -> Result<(), StoreError> {
+        self.shared.loops.stop();
+        self.shared.lease.lose();
+        self.shared.known.poke_all();
+        // The holder that had the tasks is no more.
+        let shared = &self.shared;
+        shared.store.enlist(&shared.server, shared.now()).await
     }
 
     /// The limits in force.
@@ -95,33 +141,30 @@ impl Runtime {
     }
 }
 
+/// How things stood before a task was claimed: whoever runs it under the claim
+/// must hear of everything since.
+#[derive(Clone, Copy)]
+struct Mark {
+    calls: MissedCalls,
+    epoch: Epoch,
+}
+
 impl Shared {
-    fn now() -> Timestamp {
-        SystemTime::now().into()
-    }
-
-    /// Lets everybody concerned know of a change that was made in the store.
-    fn follow_up(self: &Arc<Self>, change: &Change) {
-        let id = &change.snapshot.id;
-        if change.changed {
-            self.known.poke(id);
-        }
-        if let Some((at, _)) = change.snapshot.due(self.retention) {
-            self.known.schedule(self, id, at);
+    fn mark(&self) -> Mark {
+        Mark {
+            calls: self.known.missed_calls(),
+            epoch: self.lease.epoch(),
         }
     }
 
-    /// Does what time has made due for one task.
-    async fn elapse(self: &Arc<Self>, id: &TaskId) {
-        match self.store.elapse(id, self.retention, Self::now()).await {
-            Ok(None) => {}
-            Ok(Some(change)) => self.follow_up(&change),
-            Err(error) => {
-                tracing::error!(task = %id, %error, "could not expire a task, trying again");
-                self.known
-                    .schedule(self, id, Self::now().plus_millis(RETRY_MS));
-            }
-        }
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The code of a tool in one of its versions.
+    fn tool_of(&self, name: &str, version: u32) -> Option<&Tool> {
+        let mut tools = self.tools.iter().chain(&self.older).map(AsRef::as_ref);
+        tools.find(|tool: &&Tool| tool.name() == name && tool.definition.version == version)
     }
 }
 
@@ -133,7 +176,7 @@ fn store_failed(error: &StoreError) -> crate::protocol::ProtocolError {
     use crate::protocol::ProtocolError;
     match error {
         StoreError::Full(words) => ProtocolError::internal(words.clone()),
-        StoreError::Unavailable(_) | StoreError::Damaged { .. } => {
+        StoreError::Unavailable(_) | StoreError::Unsure(_) | StoreError::Damaged { .. } => {
             tracing::error!(%error, "the store failed");
             ProtocolError::internal("the task store is not available right now, try again later")
         }

@@ -2,10 +2,14 @@
 
 use std::sync::{Arc, Weak};
 
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::call::Unsure;
 use super::{Shared, store_failed};
 use crate::protocol::ProtocolError;
 use crate::store::StoreStats;
-use crate::task::{Access, Snapshot, TaskId};
+use crate::task::{Access, Journal, Snapshot, TaskId};
 
 /// A handle on a server's tasks for code beside the tools: a job system, an
 /// admin page, another tool.
@@ -61,6 +65,55 @@ impl Tasks {
     pub async fn cancel(&self, id: &TaskId) -> Result<bool, ProtocolError> {
         let shared = self.shared()?;
         shared.cancel(id, Access::Server).await
+    }
+
+    /// Reads a task's journal; `None` if there is no task of this id, or it has
+    /// ended: what a task was asked and told is not kept longer than it must.
+    ///
+    /// It holds arguments, answers and results as they were given.
+    ///
+    /// # Errors
+    ///
+    /// `-32603` if the store fails, or the server is gone.
+    pub async fn journal(&self, id: &TaskId) -> Result<Option<Journal>, ProtocolError> {
+        let shared = self.shared()?;
+        let entries = shared.store.read(id, 0).await;
+        let entries = entries.map_err(|error| store_failed(&error))?;
+        Ok(Journal::new(entries).ok())
+    }
+
+    /// Fulfils a signal: hands a value to the function, before or after it
+    /// waits for a signal of that name. False if there is no task of this id; a
+    /// task that has ended stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// `-32603` if the value cannot be written as JSON, if the store fails, or
+    /// the server is gone.
+    ///
+    /// # Durability
+    ///
+    /// When this returns, the value is recorded, and survives restarts.
+    pub async fn signal<T: Serialize + ?Sized>(
+        &self,
+        id: &TaskId,
+        name: &str,
+        value: &T,
+    ) -> Result<bool, ProtocolError> {
+        let shared = self.shared()?;
+        let value: Arc<RawValue> = to_raw_value(value)
+            .map_err(|error| {
+                ProtocolError::internal(format!("the signal `{name}` is not JSON: {error}"))
+            })?
+            .into();
+        let unsure = Unsure(&shared.known, id);
+        let change = shared.store.signal(id, name, &value, shared.now()).await;
+        unsure.has_heard(&change);
+        let change = change.map_err(|error| store_failed(&error))?;
+        if let Some(change) = &change {
+            shared.follow_up(change);
+        }
+        Ok(change.is_some())
     }
 
     /// Counts tasks.

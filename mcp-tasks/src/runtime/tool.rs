@@ -1,7 +1,7 @@
 //! A task function as a tool.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -272,7 +272,15 @@ task_fn!(A B C D E F G H I J K L);
 pub struct Tool {
     pub(super) definition: Definition,
     listing: Value,
-    decode: fn(&CallContext<'_>) -> Result<Body, DecodeError>,
+    source: Source,
+}
+
+/// Where the bodies of calls come from.
+enum Source {
+    /// What clients send.
+    Calls(fn(&CallContext<'_>) -> Result<Body, DecodeError>),
+    /// One call that was made in a test.
+    One(Mutex<Option<Body>>),
 }
 
 impl Tool {
@@ -281,8 +289,17 @@ impl Tool {
         Self {
             listing: Value::Object(definition.listing.clone()),
             definition,
-            decode: |call| C::decode(call).map(TaskCall::into_body),
+            source: Source::Calls(|call| C::decode(call).map(TaskCall::into_body)),
         }
+    }
+
+    /// A tool all of whose calls are this one.
+    pub(crate) fn of_call<Args, C: TaskCall<Args>>(call: C) -> Self {
+        let mut tool = Self::new::<Args, C>();
+        // Its parameters are all given.
+        tool.definition.extracts.clear();
+        tool.source = Source::One(Mutex::new(Some(call.into_body())));
+        tool
     }
 
     /// The name that clients call it by.
@@ -314,9 +331,13 @@ impl Tool {
         arguments: Option<&RawValue>,
         states: &States,
     ) -> Result<Body, ProtocolError> {
+        let decode = match &self.source {
+            Source::Calls(decode) => decode,
+            Source::One(body) => return self.the_one_body(body),
+        };
         let call = CallContext { arguments, states };
         // How an argument is read, and a state cloned, is the author's code.
-        let decoded = catch_unwind(AssertUnwindSafe(|| (self.decode)(&call)));
+        let decoded = catch_unwind(AssertUnwindSafe(|| decode(&call)));
         let decoded = decoded.map_err(|_| {
             tracing::error!(
                 tool = self.name(),
@@ -332,6 +353,17 @@ impl Tool {
                 tracing::error!(tool = self.name(), error = %missing, "a call cannot start");
                 ProtocolError::internal("the server is not set up for this tool")
             }
+        })
+    }
+
+    fn the_one_body(&self, body: &Mutex<Option<Body>>) -> Result<Body, ProtocolError> {
+        let mut body = body.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = body.as_ref().and_then(Body::try_clone);
+        copy.or_else(|| body.take()).ok_or_else(|| {
+            ProtocolError::internal(format!(
+                "`{}` cannot be started again: derive `Clone` for all types of its parameters",
+                self.name()
+            ))
         })
     }
 }

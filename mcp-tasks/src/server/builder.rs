@@ -142,6 +142,42 @@ impl<H: ServerHandler> TaskServer<H> {
         self
     }
 
+    /// Divides servers of one name that share a store: they take over each
+    /// other's tasks only within a scope.
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.runtime = self.runtime.scope(scope);
+        self
+    }
+
+    /// Names the build of the server; a task that brought processes down is
+    /// tried again by another build only. Default: the version, and when the
+    /// program's file was written.
+    pub fn build_id(mut self, build: impl Into<String>) -> Self {
+        self.runtime = self.runtime.build_id(build);
+        self
+    }
+
+    /// How long a process that shares its store may run tasks without a sign of
+    /// life, before others take them over. Default: 10 s.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.runtime = self.runtime.lease(lease);
+        self
+    }
+
+    /// How long a task waits in memory before only the store has it. Default:
+    /// 30 s. Plays no part without a durable store.
+    pub fn park_after(mut self, park_after: Duration) -> Self {
+        self.runtime = self.runtime.park_after(park_after);
+        self
+    }
+
+    /// How often a task may bring down a process that resumes it alone before
+    /// it is held. Default: 5.
+    pub fn max_recoveries(mut self, max_recoveries: u32) -> Self {
+        self.runtime = self.runtime.max_recoveries(max_recoveries);
+        self
+    }
+
     /// Sets the limits of what clients may send and start.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.runtime = self.runtime.limits(limits);
@@ -221,6 +257,8 @@ impl<H: ServerHandler> TaskServer<H> {
             .unwrap_or_else(|| runtime.limits().arguments.saturating_add(AROUND_ARGUMENTS));
         let versions = Arc::new(Versions::of(handler.as_ref()));
         let tasks = runtime.tasks();
+        // Outside of tokio the first request does.
+        runtime.start();
         let router = Router::new(runtime);
         let catalogue = Arc::new(Catalogue::new(router.clone())?);
         let factory = self.factory;

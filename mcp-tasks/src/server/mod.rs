@@ -31,7 +31,7 @@ pub use self::handler::NoHandler;
 pub use self::http::TaskService;
 use self::stdio::StdioServer;
 use crate::Error;
-use crate::runtime::Tasks;
+use crate::runtime::{Runtime, Tasks};
 
 /// A server that is ready to serve, made by [`TaskServer::build`].
 ///
@@ -79,6 +79,11 @@ impl BuiltServer {
     /// The handle by which other code of this process reaches the tasks.
     pub fn tasks(&self) -> Tasks {
         self.tasks.clone()
+    }
+
+    /// The engine behind the server.
+    pub fn runtime(&self) -> &Runtime {
+        self.stdio.router.runtime()
     }
 
     /// Serves one client over stdin and stdout until it goes away.

@@ -5,18 +5,30 @@
 //! an answer fits, what time does to a task are functions of [`task`](crate::task),
 //! which every store calls inside its own transactions. What must be one
 //! transaction is one method.
+//!
+//! A store handle is one *holder*: what has claimed tasks through it is run by
+//! the process that has the handle, as long as its lease lasts. Anybody may
+//! read, answer, cancel and signal any task.
 
 mod future;
 mod memory;
+#[cfg(feature = "store-parity")]
+pub mod parity;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 pub use future::StoreFuture;
 pub use memory::MemoryStore;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
 
 use crate::task::{
-    Access, Answer, Created, Entry, Event, FencingNumber, Refusal, Retention, Seq, Snapshot,
-    TaskId, Timestamp,
+    Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, Refusal, Retention,
+    Seq, Snapshot, TaskId, Timestamp,
 };
 
 /// Keeps tasks.
@@ -26,9 +38,33 @@ use crate::task::{
 /// When an operation's future resolves, what it did is as durable as the store
 /// ever makes it. An operation whose future is dropped has happened whole or
 /// not at all.
+///
+/// # Time
+///
+/// A store that several machines share uses its own clock and passes over
+/// `now`; any other takes what it is given.
 pub trait TaskStore: Send + Sync + 'static {
-    /// Whether tasks outlive the process.
+    /// Whether tasks outlive the server that began them, so that another can go
+    /// on with them. A server asks once.
     fn is_durable(&self) -> bool;
+
+    /// Begins to hold tasks for a server, or begins anew after the lease was
+    /// lost: under a new identity, so that nothing claimed before is held any
+    /// more.
+    ///
+    /// Comes before every operation but the reads, and again at any time.
+    fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()>;
+
+    /// Renews the lease; false if it was lost, and others may have taken over.
+    ///
+    /// Also takes the leases of holders that have died, as far as the store can
+    /// tell, so that their tasks can be claimed.
+    fn renew(&self, now: Timestamp) -> StoreFuture<'_, bool>;
+
+    /// Gives up the lease in good order, so that others can take over at once;
+    /// that is no `RecoveryStarted` for the tasks that ran. Dropping the store
+    /// does the same.
+    fn leave(&self) -> StoreFuture<'_, ()>;
 
     /// Begins a task, claimed by its creator.
     ///
@@ -42,6 +78,16 @@ pub trait TaskStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'_, Claim>;
 
+    /// Claims tasks that must run and that no living holder has: their function
+    /// was not waiting when its holder died, something has arrived for it, or a
+    /// timer is due. Tasks of other servers are passed over.
+    ///
+    /// A task whose function was running when its holder died gets a
+    /// `RecoveryStarted`. A suspect among these is claimed only when no living
+    /// holder runs another. A held task is claimed by whoever has not tried it:
+    /// another build, and if it is not poisonous, another holder.
+    fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work>;
+
     /// Reads a task; `None` if it does not exist for this access.
     fn get<'a>(
         &'a self,
@@ -50,19 +96,15 @@ pub trait TaskStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, Option<Arc<Snapshot>>>;
 
     /// Reads the entries of a journal that come after `last`; none if the task
-    /// is gone.
+    /// is gone. Statuses that later ones have taken the place of may be
+    /// missing, and of a task that has ended everything but its end.
     fn read<'a>(&'a self, id: &'a TaskId, last: Seq) -> StoreFuture<'a, Vec<Entry>>;
 
     /// Appends what the holder of a claim has to say, if nobody else has
-    /// appended since it last looked.
-    fn commit<'a>(
-        &'a self,
-        id: &'a TaskId,
-        fencing: FencingNumber,
-        last: Seq,
-        events: &'a [Event],
-        now: Timestamp,
-    ) -> StoreFuture<'a, Commit>;
+    /// appended since it last looked, and notes what its function does next.
+    ///
+    /// With no events it only notes that.
+    fn commit<'a>(&'a self, commit: &'a ToCommit<'a>, now: Timestamp) -> StoreFuture<'a, Commit>;
 
     /// Judges and records answers; needs no claim. `None` if the task does not
     /// exist for this access.
@@ -83,17 +125,103 @@ pub trait TaskStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, Option<Change>>;
 
-    /// Does what time has made due by `now`: expiry, the end of a cancelled
-    /// task's grace, deletion. `None` if the task is gone.
-    fn elapse<'a>(
+    /// Records a signal; needs no claim. `None` if the task does not exist; a
+    /// task that has ended takes none, and is unchanged.
+    fn signal<'a>(
         &'a self,
         id: &'a TaskId,
-        retention: Retention,
+        name: &'a str,
+        value: &'a Arc<RawValue>,
         now: Timestamp,
     ) -> StoreFuture<'a, Option<Change>>;
 
+    /// Does what time has made due by `now`, for up to `limit` tasks: expiry,
+    /// the end of a cancelled task's grace, deletion.
+    fn elapse(&self, limit: usize, now: Timestamp) -> StoreFuture<'_, Elapsed>;
+
+    /// Waits until somebody else may have changed something, and gives the
+    /// tasks claimed here whose journals others have appended to. A task is
+    /// among them again and again until something is committed for it, or, if
+    /// others have ended it, once.
+    ///
+    /// Called again and again while somebody waits, and only then: a store may
+    /// look a few times a second for as long as it is awaited. Dropping it
+    /// loses nothing. A store of one process never resolves it.
+    fn news(&self) -> StoreFuture<'_, Vec<TaskId>>;
+
     /// Counts what there is.
     fn stats(&self) -> StoreFuture<'_, StoreStats>;
+}
+
+/// A server as its store knows it.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its name and scope: only servers that agree in both run each other's
+    /// tasks.
+    pub name: Arc<str>,
+    /// Divides servers of one name.
+    pub scope: Arc<str>,
+    /// Which build of it this is.
+    pub build: Arc<str>,
+    /// Milliseconds for which a lease holds.
+    pub lease_ms: u64,
+    /// How long its tasks are kept after their end.
+    pub retention: Retention,
+}
+
+/// Which tasks a holder can run.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// This one, or any.
+    pub only: Option<&'a TaskId>,
+    /// Tools and versions of which it has the code.
+    pub tools: &'a [(Arc<str>, u32)],
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// What there is to run.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// Tasks that are claimed now.
+    pub claims: Vec<Claim>,
+    /// When the clock makes the next one due, as far as the store can tell.
+    pub next: Option<Timestamp>,
+}
+
+/// What the holder of a claim has to say.
+#[derive(Clone, Copy, Debug)]
+pub struct ToCommit<'a> {
+    /// The task.
+    pub id: &'a TaskId,
+    /// The claim under which it is said.
+    pub fencing: FencingNumber,
+    /// The last entry that the holder has seen.
+    pub last: Seq,
+    /// What has happened, in order.
+    pub events: &'a [Event],
+    /// What the function does then.
+    pub then: Activity,
+}
+
+/// What a task's function does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// It runs: if its holder dies, somebody must run it again.
+    Running,
+    /// It waits for nothing but answers, signals and recorded timers.
+    Waiting,
+    /// It waits, and its holder gives up the claim.
+    Parked,
+}
+
+/// What time has done.
+#[derive(Clone, Debug, Default)]
+pub struct Elapsed {
+    /// Tasks that it changed, without those that were deleted.
+    pub changes: Vec<Change>,
+    /// When something is due next.
+    pub next: Option<Timestamp>,
 }
 
 /// How many tasks may be live at once.
@@ -105,11 +233,45 @@ pub struct LiveLimits {
     pub total: usize,
 }
 
+impl LiveLimits {
+    /// Whether one more may begin beside so many.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Full`] if not.
+    pub fn check_total(&self, live: usize) -> Result<(), StoreError> {
+        if live < self.total {
+            return Ok(());
+        }
+        Err(StoreError::Full(format!(
+            "the server already runs {} tasks, its limit; try again later",
+            self.total
+        )))
+    }
+
+    /// Whether one more of one authenticated caller may begin beside so many.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Full`] if not.
+    pub fn check_caller(&self, live: usize) -> Result<(), StoreError> {
+        if live < self.per_caller {
+            return Ok(());
+        }
+        Err(StoreError::Full(format!(
+            "you already have {} live tasks, the limit; finish or cancel one first",
+            self.per_caller
+        )))
+    }
+}
+
 /// A claim on a task: the right to run it.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// Goes with every commit.
     pub fencing: FencingNumber,
+    /// The last entry at the moment of the claim.
+    pub last: Seq,
     /// The task at the moment of the claim.
     pub snapshot: Arc<Snapshot>,
 }
@@ -141,6 +303,9 @@ pub struct Change {
     pub snapshot: Arc<Snapshot>,
     /// Whether the journal grew.
     pub changed: bool,
+    /// Whether the task must run and no living holder has it: then whoever
+    /// changed it should claim it.
+    pub unclaimed: bool,
 }
 
 /// What a store holds.
@@ -171,7 +336,22 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The store cannot be reached now; trying again may help.
+    /// The store cannot be reached now, and nothing has happened; trying again
+    /// may help.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// The store does not answer any more, and it is not known whether what was
+    /// asked for has happened.
+    #[error("the store has not said whether it was done: {0}")]
+    Unsure(String),
+}
+
+impl StoreError {
+    /// For a journal that breaks the rules.
+    pub fn damaged(id: &TaskId, reason: &IllegalTransition) -> Self {
+        Self::Damaged {
+            id: id.clone(),
+            reason: reason.to_string(),
+        }
+    }
 }

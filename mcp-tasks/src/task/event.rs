@@ -8,6 +8,12 @@ use serde_json::value::RawValue;
 use super::{Caller, InputKey, Progress, Response, TaskId, Timestamp};
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
 
+/// The version of the form in which entries are written.
+///
+/// It grows when an entry of today could not be read by the code of yesterday;
+/// every form that was ever released is read for good.
+pub const FORMAT: u32 = 1;
+
 /// The place of an entry in its task's journal, from 1.
 pub type Seq = u64;
 
@@ -38,6 +44,33 @@ impl Entry {
 }
 
 impl Event {
+    /// Whether the function sees it: these are delivered one at a time, in the
+    /// order of the journal.
+    pub fn is_outcome(&self) -> bool {
+        matches!(
+            self,
+            Self::Answered { .. }
+                | Self::StepDone { .. }
+                | Self::TimerFired { .. }
+                | Self::Ran { .. }
+                | Self::Signalled { .. }
+                | Self::CancelRequested
+        )
+    }
+
+    /// Whether only the holder of the task's claim writes it.
+    pub fn is_the_holders(&self) -> bool {
+        !matches!(
+            self,
+            Self::Created(_)
+                | Self::Answered { .. }
+                | Self::Signalled { .. }
+                | Self::CancelRequested
+                | Self::RecoveryStarted { .. }
+                | Self::Finished(_)
+        )
+    }
+
     /// About how many bytes the event takes: its texts, and a little.
     pub fn weight(&self) -> u64 {
         let texts = match self {
@@ -45,12 +78,23 @@ impl Event {
             Self::Asked { key, request } => key.as_str().len() + request.params.get().len(),
             Self::Answered { key, response } => key.as_str().len() + response.weight(),
             Self::StepDone { key, outcome, .. } => key.as_str().len() + outcome.get().len(),
-            Self::TimerSet { key, .. } | Self::TimerFired { key } | Self::Withdrawn { key } => {
-                key.as_str().len()
+            Self::StepIntended { key, function } | Self::StepAttempt { key, function, .. } => {
+                key.as_str().len() + function.len()
             }
+            Self::TimerSet { key, .. }
+            | Self::TimerFired { key }
+            | Self::Ran { key }
+            | Self::Withdrawn { key } => key.as_str().len(),
+            Self::Signalled { name, value } => name.len() + value.get().len(),
+            Self::Patched { id } => id.len(),
             Self::Status { message, .. } => message.as_ref().map_or(0, |message| message.len()),
+            Self::Held(held) => held.reason.len(),
             Self::Finished(Outcome::Completed { result }) => result.get().len(),
-            Self::TtlChanged { .. } | Self::CancelRequested | Self::Finished(_) => 0,
+            Self::TtlChanged { .. }
+            | Self::CancelRequested
+            | Self::RecoveryStarted { .. }
+            | Self::Resumed
+            | Self::Finished(_) => 0,
         };
         texts as u64 + 32
     }
@@ -60,8 +104,11 @@ impl Event {
 ///
 /// Whatever the function learns from outside is an event, and is recorded
 /// before the function sees it.
+///
+/// Events are written as JSON with the kind as the only member; that form is
+/// the journal's [`FORMAT`], which stores keep beside each entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The task began. Always the first entry, and only that.
     Created(Box<Created>),
@@ -78,6 +125,24 @@ pub enum Event {
         key: InputKey,
         /// The client's result.
         response: Arc<Response>,
+    },
+    /// A step that must not run twice is about to run.
+    StepIntended {
+        /// The step's key.
+        key: InputKey,
+        /// The function that the step calls.
+        function: Arc<str>,
+    },
+    /// A step failed and will be tried again.
+    StepAttempt {
+        /// The step's key.
+        key: InputKey,
+        /// The function that the step calls.
+        function: Arc<str>,
+        /// Which attempt failed, from 1.
+        n: u32,
+        /// When the next one is due.
+        retry_at: Timestamp,
     },
     /// A step ran to its end.
     StepDone {
@@ -100,6 +165,23 @@ pub enum Event {
         /// The timer's key.
         key: InputKey,
     },
+    /// An `unrecorded` future ended; its value is not kept.
+    Ran {
+        /// The future's key.
+        key: InputKey,
+    },
+    /// Code beside the function sent it a value.
+    Signalled {
+        /// The signal's name.
+        name: Arc<str>,
+        /// The value.
+        value: Arc<RawValue>,
+    },
+    /// The function took the new side of a `patched`.
+    Patched {
+        /// The patch.
+        id: Arc<str>,
+    },
     /// The function dropped a question, timer or recorded step.
     Withdrawn {
         /// What was dropped.
@@ -120,6 +202,19 @@ pub enum Event {
     },
     /// The client asked for cancellation.
     CancelRequested,
+    /// A process began to run the task again after another had died while it
+    /// ran.
+    RecoveryStarted {
+        /// Whether the task was the only one that the process ran: then it is
+        /// to blame if that process dies too.
+        alone: bool,
+    },
+    /// The task's code does not fit its journal, or brings processes down: it
+    /// waits for code that does not.
+    Held(Held),
+    /// The code of a held task fits again, or a task that was taken over from a
+    /// process that died has run on for a while.
+    Resumed,
     /// The task ended. Always the last entry.
     Finished(Outcome),
 }
@@ -145,11 +240,29 @@ pub struct Created {
     pub poll_interval_ms: u64,
     /// How long a cancelled task may clean up, if it asked for that.
     pub cancel_grace_ms: Option<u64>,
+    /// What the task's random values are made from.
+    pub seed: Seed,
+}
+
+/// What a task's random values are made from: 128 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seed(pub [u64; 2]);
+
+/// Why a task is held, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The build of the server that could not run it.
+    pub build: Arc<str>,
+    /// For people: names keys and versions, never places in the code.
+    pub reason: Arc<str>,
+    /// Whether it brings processes down: then only another build tries it.
+    pub poisonous: bool,
 }
 
 /// How a task ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The call returned; a tool error is a result too (P14).
     Completed {

@@ -1,7 +1,9 @@
 //! Task ids: opaque, unguessable, safe in URLs and headers.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,33 @@ impl Borrow<str> for TaskId {
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// A map by task.
+pub(crate) type ByTask<T> = HashMap<TaskId, T, BuildHasherDefault<IdHasher>>;
+
+/// Folds the text of an id.
+///
+/// Ids are random, so that this is hash enough. Clients may send any, but those
+/// are only looked for: none of their choice is ever put into a map.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        // Odd, and its bits are as good as random.
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(SPREAD);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // Multiplying mixes upwards only, and maps look at the low bits.
+        self.0 ^ (self.0 >> 32)
     }
 }
 

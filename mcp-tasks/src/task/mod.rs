@@ -8,6 +8,7 @@
 mod caller;
 mod event;
 mod id;
+mod journal;
 mod judge;
 mod key;
 mod snapshot;
@@ -15,12 +16,13 @@ mod state;
 mod time;
 
 pub use caller::{Access, Caller};
-pub use event::{Created, Entry, Event, FencingNumber, Outcome, Seq};
-pub(crate) use id::ENTROPY;
+pub use event::{Created, Entry, Event, FORMAT, FencingNumber, Held, Outcome, Seed, Seq};
 pub use id::TaskId;
+pub(crate) use id::{ByTask, ENTROPY};
+pub use journal::{Journal, NotAJournal};
 pub use judge::{Action, Answer, KeyError, Problem, Refusal, Response};
 pub use key::InputKey;
 pub use snapshot::{Due, Progress, Retention, Snapshot};
-pub use state::{IllegalTransition, TaskState};
+pub use state::{IllegalTransition, Recoveries, TaskState};
 pub use time::Timestamp;
 pub(crate) use time::millis;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Caller, Created, InputKey, Outcome, TaskId, Timestamp};
+use super::{Caller, Created, Held, InputKey, Outcome, TaskId, Timestamp};
 use crate::protocol::{Detail, DetailedTask, InputRequest, TaskStatus};
 
 /// How far a task is.
@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub id: TaskId,
     /// The tool that was called.
     pub tool: Arc<str>,
+    /// The version of the tool's code.
+    pub version: u32,
     /// The caller that the task belongs to.
     pub caller: Caller,
     /// When it was created.
@@ -44,6 +46,9 @@ pub struct Snapshot {
     pub input_requests: Vec<(InputKey, InputRequest)>,
     /// When a cancelled task's time to clean up is over.
     pub cancel_deadline: Option<Timestamp>,
+    /// Why nobody runs it, if its code does not fit its journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
     /// How it ended, if it did.
     pub outcome: Option<Outcome>,
 }
@@ -76,6 +81,7 @@ impl Snapshot {
         Self {
             id: created.id.clone(),
             tool: created.tool.clone(),
+            version: created.version,
             caller: created.caller.clone(),
             created_at: at,
             updated_at: at,
@@ -85,6 +91,7 @@ impl Snapshot {
             progress: None,
             input_requests: Vec::new(),
             cancel_deadline: None,
+            held: None,
             outcome: None,
         }
     }
@@ -95,7 +102,9 @@ impl Snapshot {
             Some(Outcome::Completed { .. }) => TaskStatus::Completed,
             Some(Outcome::Failed { .. }) => TaskStatus::Failed,
             Some(Outcome::Cancelled) => TaskStatus::Cancelled,
-            None if self.input_requests.is_empty() => TaskStatus::Working,
+            // An answer to a held task's question is still judged and kept; but
+            // nobody is asked for it.
+            None if self.input_requests.is_empty() || self.held.is_some() => TaskStatus::Working,
             None => TaskStatus::InputRequired,
         }
     }
@@ -135,6 +144,9 @@ impl Snapshot {
     pub fn status_message(&self) -> Option<String> {
         if let Some(Outcome::Failed { error }) = &self.outcome {
             return Some(error.message.clone());
+        }
+        if let Some(held) = &self.held {
+            return Some(held.reason.to_string());
         }
         match (&self.progress, &self.message) {
             (None, message) => message.as_deref().map(str::to_owned),

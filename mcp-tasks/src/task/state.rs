@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 use super::{Due, Entry, Event, InputKey, Outcome, Seq, Snapshot, Timestamp};
 use crate::protocol::ProtocolError;
 
@@ -17,16 +19,50 @@ pub struct TaskState {
     keys: HashMap<InputKey, KeyState>,
     cancel_grace_ms: Option<u64>,
     cancel_requested: bool,
+    recoveries: Recoveries,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyState {
     Asked,
     Answered,
-    TimerSet,
+    TimerSet(Timestamp),
     TimerFired,
+    StepIntended,
+    StepAttempt(Timestamp),
     StepDone,
+    Ran,
     Withdrawn,
+}
+
+impl KeyState {
+    fn is_live(self) -> bool {
+        !matches!(
+            self,
+            Self::Answered | Self::TimerFired | Self::Ran | Self::Withdrawn
+        )
+    }
+}
+
+/// How often a task was taken over from a process that died while it ran,
+/// without getting any further since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recoveries {
+    /// All of them.
+    pub started: u32,
+    /// Those in which the task ran alone.
+    pub alone: u32,
+}
+
+/// How many recoveries may fail before a task is suspected.
+const TRUSTED_RECOVERIES: u32 = 2;
+
+impl Recoveries {
+    /// Whether the task may be what brings processes down: then it is resumed
+    /// when no other suspect is.
+    pub fn is_suspect(self) -> bool {
+        self.started > TRUSTED_RECOVERIES
+    }
 }
 
 /// An event that the rules do not allow where it came.
@@ -82,7 +118,24 @@ impl TaskState {
             keys: HashMap::new(),
             cancel_grace_ms: created.cancel_grace_ms,
             cancel_requested: false,
+            recoveries: Recoveries::default(),
         })
+    }
+
+    /// The state that a journal adds up to. Superseded statuses may be missing
+    /// from it.
+    ///
+    /// # Errors
+    ///
+    /// [`IllegalTransition`] at the first entry that breaks the rules.
+    pub fn replay(journal: &[Entry]) -> Result<Self, IllegalTransition> {
+        let (first, rest) = journal.split_first().ok_or(IllegalTransition::NotCreated)?;
+        let mut state = Self::new(first)?;
+        for entry in rest {
+            state.seq = state.seq.max(entry.seq.saturating_sub(1));
+            state.apply(entry)?;
+        }
+        Ok(state)
     }
 
     /// Takes one more entry into the state.
@@ -102,15 +155,12 @@ impl TaskState {
             return Err(IllegalTransition::Ended);
         }
         self.transition(&entry.event, entry.at)?;
+        if entry.event.is_the_holders() {
+            self.recoveries = Recoveries::default();
+        }
         self.seq = entry.seq;
         Arc::make_mut(&mut self.snapshot).updated_at = entry.at;
         Ok(())
-    }
-
-    /// Goes on to just before an entry; for a journal from which a store has
-    /// dropped statuses that later ones took the place of.
-    pub(crate) fn pass_over_to(&mut self, seq: Seq) {
-        self.seq = self.seq.max(seq.saturating_sub(1));
     }
 
     fn transition(&mut self, event: &Event, at: Timestamp) -> Result<(), IllegalTransition> {
@@ -123,17 +173,27 @@ impl TaskState {
                     .push((key.clone(), request.clone()));
             }
             Event::Answered { key, .. } => {
-                self.turn(key, &[KeyState::Asked], KeyState::Answered)?;
+                self.turn(key, |state| state == KeyState::Asked, KeyState::Answered)?;
                 self.no_longer_ask(key);
             }
-            Event::StepDone { key, .. } => self.take_key(key, KeyState::StepDone)?,
-            Event::TimerSet { key, .. } => self.take_key(key, KeyState::TimerSet)?,
-            Event::TimerFired { key } => {
-                self.turn(key, &[KeyState::TimerSet], KeyState::TimerFired)?;
+            Event::StepIntended { key, .. } => match self.keys.get(key) {
+                // The next attempt, after one that is known to have failed.
+                Some(KeyState::StepAttempt(_)) => self.step(key, KeyState::StepIntended)?,
+                _ => self.take_key(key, KeyState::StepIntended)?,
+            },
+            Event::StepAttempt { key, retry_at, .. } => {
+                self.step(key, KeyState::StepAttempt(*retry_at))?;
             }
+            Event::StepDone { key, .. } => self.step(key, KeyState::StepDone)?,
+            Event::TimerSet { key, at } => self.take_key(key, KeyState::TimerSet(*at))?,
+            Event::TimerFired { key } => {
+                let set = |state| matches!(state, KeyState::TimerSet(_));
+                self.turn(key, set, KeyState::TimerFired)?;
+            }
+            Event::Ran { key } => self.take_key(key, KeyState::Ran)?,
+            Event::Signalled { .. } | Event::Patched { .. } => {}
             Event::Withdrawn { key } => {
-                let live = [KeyState::Asked, KeyState::TimerSet, KeyState::StepDone];
-                self.turn(key, &live, KeyState::Withdrawn)?;
+                self.turn(key, KeyState::is_live, KeyState::Withdrawn)?;
                 self.no_longer_ask(key);
             }
             Event::Status { message, progress } => {
@@ -150,11 +210,18 @@ impl TaskState {
                 let deadline = at.plus_millis(self.cancel_grace_ms.unwrap_or(0));
                 self.change().cancel_deadline = Some(deadline);
             }
+            Event::RecoveryStarted { alone } => {
+                self.recoveries.started += 1;
+                self.recoveries.alone += u32::from(*alone);
+            }
+            Event::Held(held) => self.change().held = Some(held.clone()),
+            Event::Resumed => self.change().held = None,
             Event::Finished(outcome) => {
                 // Nothing follows that could use a key again.
                 self.keys = HashMap::new();
                 let snapshot = self.change();
                 snapshot.input_requests.clear();
+                snapshot.held = None;
                 snapshot.outcome = Some(outcome.clone());
             }
         }
@@ -169,14 +236,24 @@ impl TaskState {
         Ok(())
     }
 
+    /// Takes a step a stage further, or lets it begin at this stage.
+    fn step(&mut self, key: &InputKey, to: KeyState) -> Result<(), IllegalTransition> {
+        if !self.keys.contains_key(key) {
+            return self.take_key(key, to);
+        }
+        let under_way = |state| matches!(state, KeyState::StepIntended | KeyState::StepAttempt(_));
+        self.turn(key, under_way, to)
+            .map_err(|_| IllegalTransition::KeyUsed(key.clone()))
+    }
+
     fn turn(
         &mut self,
         key: &InputKey,
-        from: &[KeyState],
+        from: impl FnOnce(KeyState) -> bool,
         to: KeyState,
     ) -> Result<(), IllegalTransition> {
         match self.keys.get_mut(key) {
-            Some(state) if from.contains(state) => {
+            Some(state) if from(*state) => {
                 *state = to;
                 Ok(())
             }
@@ -204,6 +281,27 @@ impl TaskState {
         self.seq
     }
 
+    /// When a function that waits must run again by the clock: the first of
+    /// its timers and of its steps' next attempts.
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        let due = |state: &KeyState| match state {
+            KeyState::TimerSet(at) | KeyState::StepAttempt(at) => Some(*at),
+            _ => None,
+        };
+        self.keys.values().filter_map(due).min()
+    }
+
+    /// How often the task was taken over from a process that died, without
+    /// getting any further since.
+    pub fn recoveries(&self) -> Recoveries {
+        self.recoveries
+    }
+
+    /// Whether a cancellation is shown to the function, which may clean up.
+    pub fn cleans_up(&self) -> bool {
+        self.cancel_grace_ms.is_some()
+    }
+
     /// What a request for cancellation adds to the journal: nothing once the
     /// task has ended or was cancelled before, and the end itself at once for
     /// a tool that does not clean up.
@@ -216,6 +314,17 @@ impl TaskState {
             events.push(Event::Finished(Outcome::Cancelled));
         }
         events
+    }
+
+    /// What a signal adds to the journal: nothing once the task has ended.
+    pub fn signal(&self, name: &str, value: &Arc<RawValue>) -> Vec<Event> {
+        if self.snapshot.is_terminal() {
+            return Vec::new();
+        }
+        vec![Event::Signalled {
+            name: name.into(),
+            value: value.clone(),
+        }]
     }
 
     /// What the passing of time adds to the journal by `now`.

@@ -51,6 +51,12 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
+impl From<Timestamp> for SystemTime {
+    fn from(time: Timestamp) -> Self {
+        UNIX_EPOCH + Duration::from_millis(time.0)
+    }
+}
+
 /// A duration in whole milliseconds, saturating.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use mcp_tasks::MemoryStore;
 use mcp_tasks::store::{
-    Change, Claim, Commit, Delivery, LiveLimits, StoreError, StoreFuture, StoreStats, TaskStore,
+    Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreError, StoreFuture,
+    StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
-use mcp_tasks::task::{
-    Access, Answer, Created, Event, FencingNumber, InputKey, Retention, Seq, Snapshot, TaskId,
-    Timestamp,
-};
+use mcp_tasks::task::{Access, Answer, Created, Event, InputKey, Seq, Snapshot, TaskId, Timestamp};
+use serde_json::value::RawValue;
 
 use crate::client::accept;
 
@@ -46,6 +45,22 @@ impl TaskStore for Awkward {
         false
     }
 
+    fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
+        self.inner.enlist(server, now)
+    }
+
+    fn renew(&self, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.inner.renew(now)
+    }
+
+    fn leave(&self) -> StoreFuture<'_, ()> {
+        self.inner.leave()
+    }
+
+    fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work> {
+        self.inner.claim(wanted, now)
+    }
+
     fn create(
         &self,
         created: Created,
@@ -74,15 +89,9 @@ impl TaskStore for Awkward {
         })
     }
 
-    fn commit<'a>(
-        &'a self,
-        id: &'a TaskId,
-        fencing: FencingNumber,
-        last: Seq,
-        events: &'a [Event],
-        now: Timestamp,
-    ) -> StoreFuture<'a, Commit> {
+    fn commit<'a>(&'a self, commit: &'a ToCommit<'a>, now: Timestamp) -> StoreFuture<'a, Commit> {
         StoreFuture::new(async move {
+            let ToCommit { id, events, .. } = *commit;
             let asks = events
                 .iter()
                 .any(|event| matches!(event, Event::Asked { .. }));
@@ -106,7 +115,7 @@ impl TaskStore for Awkward {
                     delivered.await?;
                 }
             }
-            let committed = self.inner.commit(id, fencing, last, events, now).await;
+            let committed = self.inner.commit(commit, now).await;
             tokio::time::sleep(self.slow_commits).await;
             committed
         })
@@ -131,13 +140,22 @@ impl TaskStore for Awkward {
         self.later(self.inner.cancel(id, access, now))
     }
 
-    fn elapse<'a>(
+    fn signal<'a>(
         &'a self,
         id: &'a TaskId,
-        retention: Retention,
+        name: &'a str,
+        value: &'a Arc<RawValue>,
         now: Timestamp,
     ) -> StoreFuture<'a, Option<Change>> {
-        self.inner.elapse(id, retention, now)
+        self.later(self.inner.signal(id, name, value, now))
+    }
+
+    fn elapse(&self, limit: usize, now: Timestamp) -> StoreFuture<'_, Elapsed> {
+        self.inner.elapse(limit, now)
+    }
+
+    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+        self.inner.news()
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

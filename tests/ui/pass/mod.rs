@@ -21,6 +21,7 @@ macro_rules! cases {
 }
 
 cases! {
+    awaits
     elicit_confirmation
     elicit_fields
     elicit_renamed_crate

@@ -10,7 +10,7 @@ use super::{Place, Rewriter, Suspend, messages};
 
 impl Rewriter<'_> {
     pub(super) fn expr_await(&mut self, expr: &mut ExprAwait, spine: Spine) {
-        self.refuse_in_argument(expr.await_token.span, messages::STEP_AWAIT);
+        self.refuse_await_in_argument(expr);
         // `.key(..)` after the await is a method of the answer.
         let spine = spine.before_await();
         let ends = ends(&expr.base);
@@ -22,6 +22,17 @@ impl Rewriter<'_> {
         if self.place.suspend == Suspend::Here && self.replayable {
             let base = expr.base.to_token_stream();
             *expr.base = Expr::Verbatim(self.durable(base, ends));
+        }
+    }
+
+    /// Reports an `.await` where the future itself is wanted.
+    pub(super) fn refuse_await_in_argument(&self, expr: &ExprAwait) {
+        if self.place.argument.is_some() {
+            let message = match self.place.suspend {
+                Suspend::Unrecorded => messages::UNRECORDED_AWAIT,
+                _ => messages::STEP_AWAIT,
+            };
+            self.report.error(expr.await_token.span, message);
         }
     }
 

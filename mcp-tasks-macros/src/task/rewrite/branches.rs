@@ -12,7 +12,9 @@ use syn::visit_mut::VisitMut as _;
 use syn::{Expr, ExprAsync, ExprCall, ExprClosure, Ident, Macro, Stmt, Token};
 
 use super::awaits::ends;
-use super::calls::{OurCall, Spine};
+use super::calls::Spine;
+use super::ours::OurCall;
+use super::steps::with_run_time_key;
 use super::{Place, Rewriter, Suspend, anything, branch_ident, flow_ident};
 use crate::task::expand::statements;
 use crate::task::{keys::unraw, messages};
@@ -246,7 +248,11 @@ impl Rewriter<'_> {
             }
             Expr::Async(block) => *expr = Expr::Verbatim(self.async_branch(block, key)),
             other if self.suspending_call_below(other).is_some() => {
+                let run_time_key = self.take_run_time_key(other);
                 self.spine(other, Spine::each(key));
+                if let Some(run_time_key) = run_time_key {
+                    *other = with_run_time_key(&run_time_key, other);
+                }
             }
             other => self.at(nested, |this| this.visit_expr_mut(other)),
         }

@@ -1,45 +1,17 @@
-//! Calls of ours: how they are recognised, keyed and bound.
+//! Calls of ours: how they are found, keyed and bound.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Lit, LitStr};
 
 use super::awaits::{ends, is_await_of_join, parenthesised};
-use super::{Place, Rewriter, Suspend, flow_ident};
-use crate::task::keys::{answer_type, called_function, check_literal, unraw};
+use super::ours::{Kind, OurCall};
+use super::{Place, Rewriter, flow_ident};
+use crate::task::keys::{answer_type, check_literal};
 use crate::task::messages;
 
-/// What kind of call of ours it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Ask,
-    Timer,
-    Cancelled,
-    Step,
-    JoinAll,
-    /// No wait and no key: may stand anywhere in the function.
-    Status,
-}
-
-/// A call that is ours by its name.
-pub(super) struct OurCall {
-    pub(super) kind: Kind,
-    pub(super) name: String,
-    pub(super) span: Span,
-    /// Written without a path, or with one that leads to this crate, so that
-    /// it is ours as far as a macro can see. Others are bound all the same,
-    /// which leaves them as they are if they are not ours.
-    pub(super) plain: bool,
-}
-
-impl OurCall {
-    pub(super) fn suspends(&self) -> bool {
-        self.kind != Kind::Status
-    }
-}
-
 /// `BINDER.bind(flow, site)`, which ends where the user's call does.
-fn method_bind(
+pub(super) fn method_bind(
     binder: &TokenStream,
     ours: &OurCall,
     flow: &impl ToTokens,
@@ -52,29 +24,35 @@ fn method_bind(
     quote_spanned!(span=> #binder.#bind #arguments)
 }
 
-/// The kind of call that goes by `name`.
-pub(super) fn kind(name: &str) -> Option<Kind> {
-    Some(match name {
-        "ask_user" => Kind::Ask,
-        "sleep" | "sleep_until" => Kind::Timer,
-        "cancelled" => Kind::Cancelled,
-        "step" | "step_value" => Kind::Step,
-        "join_all" => Kind::JoinAll,
-        "set_status" | "report_progress" | "set_ttl" | "extend_ttl" | "task_id" => Kind::Status,
-        _ => return None,
-    })
-}
-
 /// What the expressions around a call say about it.
 #[derive(Default)]
 pub(super) struct Spine {
-    binding: Option<String>,
+    pub(super) binding: Option<String>,
     /// `.key("..")`
     literal: Option<LitStr>,
     /// `.key(..)` of something that is known at run time only.
-    at_run_time: bool,
+    pub(super) at_run_time: bool,
     /// The call is the value of a `join_all` closure.
-    each: bool,
+    pub(super) each: bool,
+}
+
+/// Whether `.key(..)` is called with something that is no literal.
+pub(super) fn is_run_time_key(call: &ExprMethodCall) -> bool {
+    is_key(call) && key_literal(call).is_none()
+}
+
+fn is_key(call: &ExprMethodCall) -> bool {
+    call.method == "key" && call.args.len() == 1
+}
+
+fn key_literal(call: &ExprMethodCall) -> Option<&LitStr> {
+    match call.args.first() {
+        Some(Expr::Lit(ExprLit {
+            lit: Lit::Str(literal),
+            ..
+        })) => Some(literal),
+        _ => None,
+    }
 }
 
 impl Spine {
@@ -87,15 +65,10 @@ impl Spine {
 
     /// Notes `.key(..)`.
     fn note_key(&mut self, call: &ExprMethodCall) {
-        if call.method != "key" || call.args.len() != 1 {
-            return;
-        }
-        match &call.args[0] {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(literal),
-                ..
-            }) => self.literal = Some(literal.clone()),
-            _ => self.at_run_time = true,
+        match key_literal(call) {
+            _ if !is_key(call) => {}
+            Some(literal) => self.literal = Some(literal.clone()),
+            None => self.at_run_time = true,
         }
     }
 
@@ -137,7 +110,7 @@ impl Rewriter<'_> {
                 if unfinished {
                     *inner.expr = self.finished(&inner.expr.to_token_stream(), ends);
                 }
-                if self.place.argument.is_some() {
+                if self.is_in_step_argument() {
                     let span = inner.question_token.spans[0];
                     self.report.error(span, messages::STEP_QUESTION_MARK);
                     let value = &inner.expr;
@@ -152,39 +125,17 @@ impl Rewriter<'_> {
                 self.arguments(call.method == "spawn", call.args.iter_mut());
             }
             Expr::Call(call) => match self.our_call(call) {
-                Some(ours) => *expr = Expr::Verbatim(self.bind(call, &ours, &spine)),
+                Some(mut ours) => {
+                    // What is refused takes no key from what is not.
+                    ours.plain &= !self.refuse_here(&ours);
+                    *expr = Expr::Verbatim(self.bind(call, &ours, &spine));
+                }
                 None => self.foreign_call(call),
             },
             Expr::Macro(_) => self.expr_macro(expr),
             // No spine: an expression like any other.
             other => syn::visit_mut::VisitMut::visit_expr_mut(self, other),
         }
-    }
-
-    /// Recognises a call by the last segment of its path.
-    pub(super) fn our_call(&self, call: &ExprCall) -> Option<OurCall> {
-        let Expr::Path(function) = &*call.func else {
-            return None;
-        };
-        if function.qself.is_some() {
-            return None;
-        }
-        let segments = &function.path.segments;
-        let last = segments.last()?;
-        let name = unraw(&last.ident);
-        let kind = kind(&name)?;
-        if segments.len() == 1 && self.own.contains(&name) {
-            return None;
-        }
-        let first = &segments[0].ident;
-        Some(OurCall {
-            kind,
-            name,
-            span: last.ident.span(),
-            plain: segments.len() == 1
-                || first == "mcp_tasks"
-                || self.krate.as_ref() == Some(first),
-        })
     }
 
     /// A call that is not ours: its parts, and what it does on a replay.
@@ -217,16 +168,30 @@ impl Rewriter<'_> {
 
     /// Binds a call of ours to the task.
     fn bind(&mut self, call: &mut ExprCall, ours: &OurCall, spine: &Spine) -> TokenStream {
-        self.refuse_here(ours);
         match ours.kind {
-            Kind::Status => {
+            Kind::Status | Kind::Patched | Kind::StepKey => {
                 self.arguments(false, call.args.iter_mut());
                 let key = &ours.name;
                 let site = self.site(ours, key);
-                // Status belongs to the task, not to a branch of it.
+                // They belong to the task, not to a branch of it.
                 self.bound(call, ours, &flow_ident(), &site)
             }
+            Kind::Draw => {
+                self.arguments(false, call.args.iter_mut());
+                // Its keys are not those of the journal: several sites may
+                // share one.
+                let key = spine.binding.as_ref().unwrap_or(&ours.name);
+                let site = self.site(ours, key);
+                self.bound(call, ours, &flow_ident(), &site)
+            }
+            Kind::Signal => {
+                self.arguments(false, call.args.iter_mut());
+                let site = self.site(ours, &ours.name);
+                let flow = self.use_flow();
+                self.bound(call, ours, &flow, &site)
+            }
             Kind::Step => self.bind_step(call, ours, spine),
+            Kind::Unrecorded => self.bind_unrecorded(call, ours, spine),
             Kind::JoinAll => self.bind_join_all(call, ours, spine.binding.as_deref()),
             Kind::Ask | Kind::Timer | Kind::Cancelled => {
                 let derived = spine.binding.clone().unwrap_or_else(|| match ours.kind {
@@ -241,46 +206,6 @@ impl Rewriter<'_> {
                 self.bound(call, ours, &flow, &site)
             }
         }
-    }
-
-    fn bind_step(&mut self, call: &mut ExprCall, ours: &OurCall, spine: &Spine) -> TokenStream {
-        let function = call
-            .args
-            .first()
-            .map_or_else(|| "block".to_owned(), called_function);
-        let derived = spine.binding.clone().unwrap_or_else(|| function.clone());
-        let key = self.take_key(ours, spine, derived);
-        let place = Place {
-            suspend: Suspend::Step,
-            replayed: false,
-            spawned: false,
-            argument: Some(0),
-        };
-        self.at(place, |this| {
-            for argument in &mut call.args {
-                syn::visit_mut::VisitMut::visit_expr_mut(this, argument);
-            }
-        });
-        let mut site = self.site(ours, &key);
-        let span = Span::mixed_site().located_at(ours.span);
-        site.extend(quote_spanned!(span=> .function(#function)));
-        let flow = self.use_flow();
-        let ends = ends(&call);
-        let (binder, argument) = if spine.each {
-            // Evaluated where it is written, as the closure's parameters do
-            // not outlive it, and still only if nothing is recorded.
-            ("BindHere", quote_spanned!(span=> || #call))
-        } else {
-            // An `async` block evaluates nothing until it is polled, and keeps
-            // what the argument borrows alive until the step is done.
-            let evaluated = self.call("Bind", call.to_token_stream(), ends);
-            (
-                "BindLazy",
-                quote_spanned!(span=> async { #evaluated.evaluated().await }),
-            )
-        };
-        let binder = self.call(binder, argument, ends);
-        method_bind(&binder, ours, &flow, &site, ends)
     }
 
     /// `Bind(CALL).bind(flow, site)`.
@@ -311,7 +236,7 @@ impl Rewriter<'_> {
     }
 
     /// The key of a site, taken in its scope.
-    fn take_key(&mut self, ours: &OurCall, spine: &Spine, derived: String) -> String {
+    pub(super) fn take_key(&mut self, ours: &OurCall, spine: &Spine, derived: String) -> String {
         let (key, span) = match &spine.literal {
             Some(literal) => (literal.value(), literal.span()),
             None => (derived, ours.span),
@@ -327,31 +252,5 @@ impl Rewriter<'_> {
             self.keys.take(&self.scope, &key, span, self.report);
         }
         key
-    }
-
-    /// Reports a suspending call where a task cannot suspend.
-    fn refuse_here(&self, ours: &OurCall) {
-        if !ours.suspends() || !ours.plain {
-            return;
-        }
-        if ours.kind == Kind::Cancelled && !self.cancel_grace {
-            self.report
-                .error(ours.span, messages::CANCELLED_WITHOUT_GRACE);
-        }
-        self.refuse_suspending(&format!("{}(..)", ours.name), ours.span);
-    }
-
-    /// Reports `what` where a task cannot suspend; true if it was reported.
-    pub(super) fn refuse_suspending(&self, what: &str, span: Span) -> bool {
-        let message = match self.place.suspend {
-            Suspend::Here if self.place.spawned => messages::in_spawn(what),
-            Suspend::Here => return false,
-            Suspend::Closure => messages::in_closure(what),
-            Suspend::AsyncBlock => messages::in_async_block(what),
-            Suspend::Spawned => messages::in_spawn(what),
-            Suspend::Step => messages::in_step(what),
-        };
-        self.report.error(span, message);
-        true
     }
 }

@@ -9,7 +9,7 @@ use syn::visit_mut::VisitMut as _;
 use syn::{Expr, Ident, Macro, Token};
 
 use super::branches::our_join;
-use super::calls::kind;
+use super::ours::{is_common, kind};
 use super::{Rewriter, Suspend, messages};
 use crate::task::keys::unraw;
 
@@ -148,7 +148,9 @@ impl Rewriter<'_> {
                     }
                 }
                 Hidden::Call(call, span) => {
-                    if !self.own.contains(&call) {
+                    // Inside a step, other libraries are at home.
+                    let is_others = is_common(&call) && self.place.is_in_leaf();
+                    if !self.own.contains(&call) && !is_others {
                         self.report
                             .error(span, messages::call_in_macro(&format!("{call}(..)"), name));
                     }

@@ -11,7 +11,9 @@ mod branches;
 mod calls;
 mod inner;
 mod macros;
+mod ours;
 mod replay;
+mod steps;
 
 use std::collections::HashSet;
 
@@ -77,6 +79,7 @@ enum Suspend {
     AsyncBlock,
     Spawned,
     Step,
+    Unrecorded,
 }
 
 /// What surrounds the expression in question.
@@ -87,8 +90,16 @@ struct Place {
     replayed: bool,
     /// Is an argument of something called `spawn`.
     spawned: bool,
-    /// Stands directly in a step's argument, this many loops deep.
+    /// Stands directly in the argument of a step or of `unrecorded`, this many
+    /// loops deep.
     argument: Option<u32>,
+}
+
+impl Place {
+    /// Whether it is inside a step or `unrecorded`, however deep.
+    fn is_in_leaf(&self) -> bool {
+        matches!(self.suspend, Suspend::Step | Suspend::Unrecorded)
+    }
 }
 
 struct Rewriter<'a> {
@@ -165,10 +176,9 @@ impl Rewriter<'_> {
         located_at(&self.runtime, span)
     }
 
-    fn refuse_in_argument(&self, span: Span, message: &str) {
-        if self.place.argument.is_some() {
-            self.report.error(span, message);
-        }
+    /// Whether it stands where it is evaluated only if nothing is recorded.
+    fn is_in_step_argument(&self) -> bool {
+        self.place.suspend == Suspend::Step && self.place.argument.is_some()
     }
 }
 
@@ -215,7 +225,7 @@ impl VisitMut for Rewriter<'_> {
             }
             Expr::Return(jump) => {
                 visit_mut::visit_expr_return_mut(self, jump);
-                if self.place.argument.is_some() {
+                if self.is_in_step_argument() {
                     let span = jump.return_token.span;
                     self.report.error(span, messages::STEP_RETURN);
                     *expr = never(span);
@@ -223,14 +233,14 @@ impl VisitMut for Rewriter<'_> {
             }
             Expr::Break(jump) => {
                 visit_mut::visit_expr_break_mut(self, jump);
-                if self.place.argument == Some(0) {
+                if self.is_in_step_argument() && self.place.argument == Some(0) {
                     let span = jump.break_token.span;
                     self.report.error(span, messages::STEP_BREAK);
                     *expr = never(span);
                 }
             }
             Expr::Continue(jump) => {
-                if self.place.argument == Some(0) {
+                if self.is_in_step_argument() && self.place.argument == Some(0) {
                     let span = jump.continue_token.span;
                     self.report.error(span, messages::STEP_CONTINUE);
                     *expr = never(span);

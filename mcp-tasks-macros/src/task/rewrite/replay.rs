@@ -51,8 +51,13 @@ impl Rewriter<'_> {
             self.report
                 .error_spanned(path, messages::reads_clock(&text()));
         } else if RANDOM.iter().any(is) || (before.is_empty() && last == "thread_rng") {
+            let instead = if before == "Uuid" {
+                "uuid()"
+            } else {
+                "random()"
+            };
             self.report
-                .error_spanned(path, messages::is_random(&text()));
+                .error_spanned(path, messages::is_random(&text(), instead));
         }
     }
 }

@@ -16,6 +16,14 @@ fn what_is_valid_has_no_errors() {
         "let x = object.step(3); object.ask_user(); object.sleep;",
         "let x = step(3)?; match step(4) { _ => {} }",
         "step({ for x in y { if z { break } } f() }).await?;",
+        "unrecorded(async { f().await; Instant::now(); Uuid::new_v4() }).await;",
+        "unrecorded(fetch(url?)).await;",
+        "step_with(policy, || plan(url?)).await?; step_with(p, || { return f(); }).await?;",
+        "step(charge(step_key())).await?; step_with(p, || async { f(step_key()).await }).await?;",
+        "step(async { f(now(), uuid(), random::<u8>()).await }).await?;",
+        "let t = now(); items.map(|x| (uuid(), random::<u8>())).count();",
+        "tokio::signal::unix::signal(x); clock::now(); step(async { m!(x => now()) }).await?;",
+        "step(plan()).typed().await?.at_most_once(x);",
     ] {
         assert_eq!(errors("", &function(body)), [""; 0], "{body}");
     }
@@ -53,6 +61,21 @@ fn each_mistake_is_one_error() {
         "match ask_user::<bool>(\"?\") { _ => {} }",
         "if let Ok(a) = ask_user::<bool>(\"?\") {}",
         "let __tracing_attr_span = x; async move { ask_user::<bool>(\"?\").await };",
+        "signal::<u8>(\"x\");",
+        "let f = || signal::<u8>(\"x\");",
+        "step(async { signal::<u8>(\"x\").await }).await?;",
+        "unrecorded(async { signal::<u8>(\"x\").await }).await;",
+        "unrecorded(f().await).await;",
+        "unrecorded(g(f().await)).await;",
+        "step(f().await).await?;",
+        "unrecorded(f());",
+        "unrecorded(async { unrecorded(f()).await }).await;",
+        "step_with(policy?, || f()).await?;",
+        "step_with(policy, || sleep(d)).await?;",
+        "let key = step_key();",
+        "unrecorded(f(step_key())).await;",
+        "step(async { if patched(\"x\") {} f().await }).await?;",
+        "m!(x => now());",
     ] {
         assert_eq!(errors("", &function(body)).len(), 1, "{body}");
     }

@@ -75,3 +75,25 @@ fn joins() {
         "#,
     );
 }
+
+#[test]
+fn what_a_task_awaits() {
+    golden(
+        "awaits",
+        "",
+        r#"
+        async fn ship(hosts: Vec<String>) -> Result<(), ToolError> {
+            if patched("checksums") {
+                let id = uuid();
+                let sum = unrecorded(checksum(&hosts)).await;
+                step(upload(id, sum, step_key())).typed().await?;
+            }
+            step_with(Retry::attempts(5), || push(&hosts)).await?;
+            let built: Built = signal("built").await?;
+            step(charge(now())).at_most_once(OnAmbiguous::Fail).await?;
+            join_all(hosts.iter().map(|host| step(restart(host)).key(format!("on-{host}")))).await;
+            Ok(())
+        }
+        "#,
+    );
+}

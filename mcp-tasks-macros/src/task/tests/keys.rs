@@ -94,9 +94,56 @@ fn a_step_is_named_by_its_binding_and_says_what_it_calls() {
         ("step_value(prepared).await;", "prepared by prepared"),
         ("step(plan()).key(\"first\").await?;", "first by plan"),
         ("step(fleet.r#move()).await?;", "move by move"),
+        ("step(plan()).typed().await?;", "plan by plan"),
     ] {
         assert_eq!(keys(body), [key], "{body}");
     }
+}
+
+#[test]
+fn a_step_with_retries_is_named_by_what_its_closure_calls() {
+    for (body, key) in [
+        (
+            "step_with(policy, || fleet.plan(&s)).await?;",
+            "plan by plan",
+        ),
+        ("let p = step_with(policy, || plan()).await?;", "p by plan"),
+        (
+            "step_with(policy, move || { plan() }).await?;",
+            "block by block",
+        ),
+        (
+            "step_with(policy, || async { plan().await }).await?;",
+            "block by block",
+        ),
+        ("step_with(policy, plan).await?;", "plan by plan"),
+        (
+            "step_with(policy, plan).key(\"first\").await?;",
+            "first by plan",
+        ),
+    ] {
+        assert_eq!(keys(body), [key], "{body}");
+    }
+}
+
+#[test]
+fn an_unrecorded_future_is_named_like_a_step() {
+    for (body, key) in [
+        ("let page = unrecorded(fetch(&url)).await;", "page"),
+        ("unrecorded(fetch(&url)).await;", "fetch"),
+        ("unrecorded(async { fetch(&url).await }).await;", "block"),
+        ("unrecorded(fetch(&url)).key(\"page\").await;", "page"),
+    ] {
+        assert_eq!(keys(body), [key], "{body}");
+    }
+}
+
+#[test]
+fn what_is_drawn_is_named_by_its_binding_and_may_share_a_name() {
+    assert_eq!(
+        keys("let id = uuid().to_string(); random::<u8>() + random::<u8>(); f(uuid());"),
+        ["id", "random", "random", "uuid"]
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tokio::time::{Instant, Sleep};
 use super::super::Shared;
 use crate::flow::{Running, ToolOutput};
 use crate::protocol::ProtocolError;
-use crate::task::{TaskId, Timestamp};
+use crate::task::TaskId;
 
 /// The user's code.
 pub(super) struct Function {
@@ -24,9 +24,10 @@ pub(super) struct Function {
 }
 
 impl Function {
-    pub(super) fn new(running: Running) -> Self {
+    /// `None` for a function that is not to run.
+    pub(super) fn new(running: Option<Running>) -> Self {
         Self {
-            running,
+            running: running.unwrap_or_else(|| Box::pin(pending())),
             permit: None,
             has_seen: false,
         }
@@ -82,8 +83,4 @@ impl Alarm {
         }
         sleep.as_mut().poll(cx)
     }
-}
-
-pub(super) fn instant_of(at: Timestamp) -> Instant {
-    Instant::now() + at.since(Shared::now())
 }

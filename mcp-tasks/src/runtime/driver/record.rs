@@ -1,19 +1,20 @@
 //! Where a driver records what happens: nowhere, or in the journal of a task.
 
 use std::future::pending;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::super::known::MissedCalls;
+use super::super::Mark;
+use super::super::RETRY_MS;
+use super::super::lease::Epoch;
 use super::super::output::Called;
-use super::super::{RETRY_MS, Shared};
+use super::end::{are_ours, is_passing};
 use super::{Driver, Stop};
 use crate::protocol::ProtocolError;
-use crate::store::{Claim, Commit, StoreError};
-use crate::task::{Access, Created, Entry, Event, FencingNumber, Seq, Snapshot, TaskId, Timestamp};
+use crate::store::{Activity, Claim, Commit, StoreError, ToCommit};
+use crate::task::{Access, Created, Entry, Event, FencingNumber, Seq, TaskId, Timestamp};
 
 /// Where what happens is recorded.
 pub(super) enum Record {
@@ -26,6 +27,12 @@ pub(super) enum Record {
 }
 
 impl Record {
+    /// Whether the store takes the function to be running, and should know
+    /// when it is not.
+    pub(super) fn says_it_runs(&self) -> bool {
+        matches!(self, Self::Task(journal) if journal.noted == Activity::Running)
+    }
+
     /// Waits until the call must be answered with a task, or need not be
     /// answered; forever if that is no question.
     pub(super) async fn window_over(&mut self) -> Result<(), Stop> {
@@ -42,40 +49,37 @@ impl Record {
 /// The journal of a task, as its driver knows it.
 pub(super) struct Journal {
     pub(super) id: TaskId,
-    fencing: FencingNumber,
-    last: Seq,
+    pub(super) fencing: FencingNumber,
+    pub(super) last: Seq,
+    /// The lease under which the task was claimed.
+    pub(super) epoch: Epoch,
+    /// What the store knows of what the function does.
+    noted: Activity,
     /// About how many bytes it takes, without the last status.
     weight: u64,
     /// Of the statuses only the last is kept.
     status_weight: u64,
-    /// When time next does something to the task, as its timer knows.
-    due: Option<Timestamp>,
-}
-
-impl Journal {
-    /// Sets the task's timer, unless it is set as it should be.
-    fn schedule(&mut self, shared: &Arc<Shared>, snapshot: &Snapshot) {
-        let due = snapshot.due(shared.retention).map(|(at, _)| at);
-        if self.due != due
-            && let Some(at) = due
-        {
-            shared.known.schedule(shared, &self.id, at);
-        }
-        self.due = due;
-    }
 }
 
 /// The time in which a call may return a plain result.
 pub(in super::super) struct Window {
     created: Box<Created>,
+    /// When the call came: what the function has seen of the time so far.
+    called_at: Timestamp,
     pub(super) until: Instant,
     pub(super) reply: Reply,
 }
 
 impl Window {
-    pub(in super::super) fn new(created: Created, millis: u64, reply: Reply) -> Self {
+    pub(in super::super) fn new(
+        created: Created,
+        called_at: Timestamp,
+        millis: u64,
+        reply: Reply,
+    ) -> Self {
         Self {
             created: Box::new(created),
+            called_at,
             until: Instant::now() + Duration::from_millis(millis),
             reply,
         }
@@ -86,20 +90,37 @@ impl Window {
 type Reply = oneshot::Sender<Result<Called, ProtocolError>>;
 
 impl Driver {
-    pub(super) fn become_task(&mut self, claim: &Claim, calls: MissedCalls) {
+    pub(super) fn become_task(&mut self, claim: &Claim, mark: Mark) {
+        let shared = &self.shared;
         let id = claim.snapshot.id.clone();
-        let due = claim.snapshot.due(self.shared.retention).map(|(at, _)| at);
-        self.shared
-            .known
-            .enter(&self.shared, &id, self.poke.clone(), due, calls);
+        if let Some((at, _)) = claim.snapshot.due(shared.server.retention) {
+            shared.agenda.elapse_at(at);
+        }
+        shared.known.enter(&id, self.poke.clone(), mark.calls);
         self.record = Record::Task(Journal {
             id,
             fencing: claim.fencing,
-            last: 1,
+            last: claim.last,
+            epoch: mark.epoch,
+            noted: Activity::Running,
             weight: 0,
             status_weight: 0,
-            due,
         });
+    }
+
+    /// Notes what stood in the journal when the task was taken over.
+    pub(super) fn has_read(&mut self, journal: &[Entry]) {
+        let Record::Task(known) = &mut self.record else {
+            return;
+        };
+        for entry in journal {
+            known.last = known.last.max(entry.seq);
+            match entry.event {
+                Event::Created(_) => {}
+                Event::Status { .. } => known.status_weight = entry.event.weight(),
+                _ => known.weight += entry.event.weight(),
+            }
+        }
     }
 
     /// Makes a task of a call whose window is over.
@@ -107,8 +128,8 @@ impl Driver {
         let Record::Window(window) = std::mem::replace(&mut self.record, Record::Inline) else {
             return Ok(());
         };
-        let calls = self.shared.known.missed_calls();
-        let claim = match self.shared.create(*window.created).await {
+        let mark = self.shared.mark();
+        let claim = match self.shared.create(*window.created, window.called_at).await {
             Ok(claim) => claim,
             Err(error) => {
                 window.reply.send(Err(error)).ok();
@@ -116,7 +137,7 @@ impl Driver {
             }
         };
         let snapshot = claim.snapshot.clone();
-        self.become_task(&claim, calls);
+        self.become_task(&claim, mark);
         self.context.start_steps();
         // Whoever called may have gone meanwhile; the task goes on (P52).
         window.reply.send(Ok(Called::Task(snapshot))).ok();
@@ -132,31 +153,69 @@ impl Driver {
             self.status_written = Some(Instant::now());
             events.insert(0, Event::Status { message, progress });
         }
-        self.append(&mut events).await?;
-        for event in events {
-            match event {
-                Event::StepDone { .. } => self.outcomes.push_back(event),
-                Event::TimerFired { ref key } => {
-                    self.forget_timer(key);
-                    self.outcomes.push_back(event);
-                }
+        if !events.is_empty() {
+            self.cleared_at = None;
+        }
+        let then = self.activity_after(&events);
+        let at = self.append(&mut events, then).await?;
+        let first = match &self.record {
+            Record::Task(journal) => journal.last - events.len() as Seq + 1,
+            Record::Inline | Record::Window(_) => 1,
+        };
+        for (seq, event) in (first..).zip(events) {
+            match &event {
+                Event::Patched { .. } => self.context.patches_recorded(),
+                Event::StepIntended { key, .. } => self.context.intent_recorded(key),
+                Event::TimerFired { key } => self.forget_timer(key),
                 _ => {}
+            }
+            if event.is_outcome() {
+                self.outcomes.push_back(Entry { seq, at, event });
             }
         }
         Ok(())
     }
 
+    /// What the function does once these are recorded. It goes on if it is
+    /// shown an outcome, or may start something that waited to be recorded.
+    fn activity_after(&self, events: &[Event]) -> Activity {
+        let goes_on = |event: &Event| {
+            event.is_outcome()
+                || matches!(event, Event::Patched { .. } | Event::StepIntended { .. })
+        };
+        // A function that cannot be run again is not waiting for anybody who
+        // could.
+        if self.replayable && self.waits() && !events.iter().any(goes_on) {
+            Activity::Waiting
+        } else {
+            Activity::Running
+        }
+    }
+
     /// Appends events to the journal. What others appended meanwhile comes
     /// first, and takes away what it has made moot.
-    async fn append(&mut self, events: &mut Vec<Event>) -> Result<(), Stop> {
+    ///
+    /// Gives the time at which they were recorded.
+    pub(super) async fn append(
+        &mut self,
+        events: &mut Vec<Event>,
+        then: Activity,
+    ) -> Result<Timestamp, Stop> {
+        let mut unsure = false;
         loop {
             events.retain(|event| !self.is_moot(event));
-            if events.is_empty() {
-                return Ok(());
-            }
+            let outcomes_wait = !self.outcomes.is_empty();
             let Record::Task(journal) = &mut self.record else {
-                return Ok(());
+                return Ok(self.shared.now());
             };
+            // What came first is shown to the function next.
+            let then = match then {
+                Activity::Waiting if outcomes_wait => Activity::Running,
+                then => then,
+            };
+            if events.is_empty() && journal.noted == then {
+                return Ok(self.shared.now());
+            }
             let (mut weight, mut status_weight) = (0, journal.status_weight);
             for event in &*events {
                 match event {
@@ -166,43 +225,63 @@ impl Driver {
             }
             // What others append is not refused, but it counts.
             if journal.weight + weight + status_weight > self.shared.limits.journal as u64 {
-                let ending = matches!(events.last(), Some(Event::Finished(_)));
-                if !ending {
+                let ending = matches!(events.last(), Some(Event::Finished(_) | Event::Held(_)));
+                if !ending && weight > 0 {
                     return Err(Stop::Fail(ProtocolError::internal(format!(
                         "the task's journal has reached its limit of {} bytes",
                         self.shared.limits.journal
                     ))));
                 }
             }
-            let commit = self
-                .shared
-                .store
-                .commit(
-                    &journal.id,
-                    journal.fencing,
-                    journal.last,
-                    events,
-                    Shared::now(),
-                )
-                .await;
-            match commit {
+            let now = self.shared.now();
+            let commit = ToCommit {
+                id: &journal.id,
+                fencing: journal.fencing,
+                last: journal.last,
+                events,
+                then,
+            };
+            match self.shared.store.commit(&commit, now).await {
                 Ok(Commit::Done(snapshot)) => {
+                    let at = if events.is_empty() {
+                        now
+                    } else {
+                        snapshot.updated_at
+                    };
                     journal.last += events.len() as Seq;
                     journal.weight += weight;
                     journal.status_weight = status_weight;
-                    journal.schedule(&self.shared, &snapshot);
-                    return Ok(());
+                    journal.noted = then;
+                    if let Some((due, _)) = snapshot.due(self.shared.server.retention) {
+                        self.shared.agenda.elapse_at(due);
+                    }
+                    return Ok(at);
+                }
+                Ok(Commit::Behind(missing)) if unsure && are_ours(&missing, events) => {
+                    // What was said to have failed had not. What others have
+                    // appended since comes after the outcomes among it, and is
+                    // read then.
+                    let ours = &missing[..events.len()];
+                    journal.last += ours.len() as Seq;
+                    journal.weight += weight;
+                    journal.status_weight = status_weight;
+                    journal.noted = then;
+                    if missing.len() > ours.len() {
+                        self.poke.notify_one();
+                    }
+                    return Ok(ours.last().map_or(now, |entry| entry.at));
                 }
                 Ok(Commit::Behind(missing)) => self.catch_up(missing)?,
                 Ok(Commit::Lost) => return Err(Stop::TaskOver),
-                Err(error @ StoreError::Damaged { .. }) => {
+                Err(error) if is_passing(&error) => {
+                    unsure |= matches!(error, StoreError::Unsure(_));
+                    tracing::warn!(task = %journal.id, %error, "the store failed, trying again");
+                    tokio::time::sleep(Duration::from_millis(RETRY_MS)).await;
+                }
+                Err(error) => {
                     tracing::error!(%error, "a task cannot go on");
                     // It would look alive and have nobody who runs it.
                     return Err(Stop::Fail(ProtocolError::internal("internal error")));
-                }
-                Err(error) => {
-                    tracing::warn!(task = %journal.id, %error, "the store failed, trying again");
-                    tokio::time::sleep(Duration::from_millis(RETRY_MS)).await;
                 }
             }
         }
@@ -215,7 +294,7 @@ impl Driver {
             return false;
         };
         self.outcomes.iter().any(|outcome| {
-            matches!(outcome, Event::Answered { key: its, .. } | Event::TimerFired { key: its }
+            matches!(&outcome.event, Event::Answered { key: its, .. } | Event::TimerFired { key: its }
                 if its == key)
         })
     }
@@ -246,20 +325,24 @@ impl Driver {
         }
     }
 
-    fn catch_up(&mut self, missing: Vec<Entry>) -> Result<(), Stop> {
+    pub(super) fn catch_up(&mut self, missing: Vec<Entry>) -> Result<(), Stop> {
         let Record::Task(journal) = &mut self.record else {
             return Ok(());
         };
-        for entry in missing {
+        for entry in &missing {
             journal.last = entry.seq;
             journal.weight += entry.event.weight();
-            match entry.event {
-                Event::Finished(_) => return Err(Stop::TaskOver),
-                event @ (Event::Answered { .. } | Event::CancelRequested) => {
-                    self.outcomes.push_back(event);
-                }
-                _ => {}
+            if matches!(entry.event, Event::Finished(_)) {
+                return Err(Stop::TaskOver);
             }
+        }
+        let mut outcomes = missing;
+        outcomes.retain(|entry| entry.event.is_outcome());
+        if self.outcomes.is_empty() {
+            // Usually it is one answer, and stays where it lies.
+            self.outcomes = outcomes.into();
+        } else {
+            self.outcomes.extend(outcomes);
         }
         Ok(())
     }

@@ -1,0 +1,127 @@
+//! What a function asks for, as events of its journal.
+
+use tokio::time::Instant;
+
+use super::record::Record;
+use super::{Driver, Stop};
+use crate::flow::Request;
+use crate::protocol::ProtocolError;
+use crate::task::{Event, InputKey, Timestamp, millis};
+
+impl Driver {
+    pub(super) async fn ring(&mut self) -> Result<(), Stop> {
+        let now = self.shared.now();
+        let mut due: Vec<_> = self.timers.extract_if(.., |(at, _)| *at <= now).collect();
+        due.sort();
+        // A step that tries again is polled; nothing is recorded for that.
+        due.retain(|(_, key)| !self.context.retry(key));
+        let fired: Vec<Event> = due
+            .into_iter()
+            .map(|(_, key)| Event::TimerFired { key })
+            .collect();
+        if matches!(&self.record, Record::Window(window) if window.until <= Instant::now()) {
+            self.promote().await?;
+        }
+        let mut events = fired;
+        if self.cleared_at.is_some_and(|at| at <= Instant::now()) {
+            events.push(Event::Resumed);
+        }
+        if events.is_empty() && !(self.context.has_status() && self.status_due() <= Instant::now())
+        {
+            return Ok(());
+        }
+        self.commit(events).await
+    }
+
+    /// Records what the function has asked for.
+    pub(super) async fn take_requests(&mut self) -> Result<(), Stop> {
+        if matches!(self.record, Record::Window(_)) {
+            // Whatever must be recorded makes the call a task.
+            Box::pin(self.promote()).await?;
+        }
+        self.context.check_late().map_err(Stop::Hold)?;
+        let now = self.shared.now();
+        let mut events = Vec::new();
+        for request in self.context.take_requests() {
+            events.extend(self.event_of(request, now)?);
+        }
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.commit(events).await
+    }
+
+    fn event_of(&mut self, request: Request, now: Timestamp) -> Result<Option<Event>, Stop> {
+        Ok(Some(match request {
+            // Leave is given with the task; the function asks again.
+            Request::StartStep | Request::Late { .. } => return Ok(None),
+            Request::Misuse(words) => {
+                tracing::error!(task = %self.context.id, "{words}");
+                return Err(Stop::Fail(ProtocolError::internal(words)));
+            }
+            Request::Ask { key, request } => {
+                if matches!(self.record, Record::Inline) {
+                    return Err(Stop::Fail(self.cannot_ask()));
+                }
+                Event::Asked { key, request }
+            }
+            Request::Timer { key, due } => {
+                let at = due.resolve(now);
+                self.timers.push((at, key.clone()));
+                Event::TimerSet { key, at }
+            }
+            Request::Intend { key, function } => Event::StepIntended {
+                key,
+                function: function.into(),
+            },
+            Request::Attempt {
+                key,
+                function,
+                n,
+                after,
+            } => {
+                let retry_at = now.plus_millis(millis(after));
+                self.timers.push((retry_at, key.clone()));
+                Event::StepAttempt {
+                    key,
+                    function: function.into(),
+                    n,
+                    retry_at,
+                }
+            }
+            Request::StepDone {
+                key,
+                function,
+                outcome,
+            } => Event::StepDone {
+                key,
+                function: function.into(),
+                outcome,
+            },
+            Request::Ran { key } => Event::Ran { key },
+            Request::Withdraw { key } => {
+                self.forget_timer(&key);
+                Event::Withdrawn { key }
+            }
+            Request::Patched { id } => Event::Patched { id },
+            Request::Ttl { ttl_ms } => Event::TtlChanged { ttl_ms },
+        }))
+    }
+
+    fn cannot_ask(&self) -> ProtocolError {
+        if self.context.capabilities.tasks {
+            return ProtocolError::internal(
+                "this tool never becomes a task, and cannot ask a question on a plain call yet",
+            );
+        }
+        ProtocolError::tasks_required(format!(
+            "this tool has a question to ask, and can only ask it as a task: \
+             declare the extension `{}` on the request",
+            crate::protocol::TASKS_EXTENSION
+        ))
+    }
+
+    pub(super) fn forget_timer(&mut self, key: &InputKey) {
+        self.timers.retain(|(_, timer)| timer != key);
+    }
+}

@@ -1,0 +1,54 @@
+//! Entries on their way to drivers of this process.
+//!
+//! Most answers come to the process that runs their task. What it has just
+//! written it need not read again: it lies here until the driver asks for it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::recent::Recent;
+use crate::task::{Entry, Seq, TaskId};
+
+/// For how many tasks at least something is kept; a driver that comes too late
+/// reads the file.
+const TASKS: usize = 512;
+
+/// What has been committed and its driver has not fetched; a shared handle.
+#[derive(Clone)]
+pub(super) struct Handover(Arc<Mutex<Recent<TaskId, Vec<Entry>>>>);
+
+impl Default for Handover {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Recent::new(TASKS))))
+    }
+}
+
+impl Handover {
+    fn lock(&self) -> MutexGuard<'_, Recent<TaskId, Vec<Entry>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn put(&self, id: TaskId, mut entries: Vec<Entry>) {
+        let mut waiting = self.lock();
+        let next = entries.first().map(|entry| entry.seq);
+        if let Some(mut before) = waiting.take(&id)
+            && before.last().map(|entry| entry.seq + 1) == next
+        {
+            before.append(&mut entries);
+            entries = before;
+        }
+        waiting.put(id, entries);
+    }
+
+    /// Takes what comes right after `last`.
+    pub(super) fn take(&self, id: &TaskId, last: Seq) -> Option<Vec<Entry>> {
+        let entries = self.lock().take(id)?;
+        let fits = entries.first().is_some_and(|entry| entry.seq == last + 1);
+        fits.then_some(entries)
+    }
+
+    /// Somebody else has written, perhaps after what lies here: whoever hears of
+    /// that must not be content with it.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+}

@@ -1,0 +1,14 @@
+//! It takes the future itself.
+use mcp_tasks::prelude::*;
+
+async fn plan(service: &str) -> Result<String, std::fmt::Error> {
+    Ok(service.to_owned())
+}
+
+#[mcp_task]
+async fn deploy(service: String) -> Result<String, ToolError> {
+    let plan = unrecorded(plan(&service).await).await;
+    Ok(plan?)
+}
+
+fn main() {}
