@@ -17,14 +17,11 @@ fn refusal(flags: &[&str]) -> String {
 
 #[test]
 fn what_this_version_lacks_is_refused_with_what_there_is() {
-    for flags in [
-        ["--stdio", "--store", "sqlite:tasks.db"],
-        ["--stdio", "--store", "postgres://localhost"],
-        ["--stdio", "--park-after", "100"],
-        ["--stdio", "--lease", "100"],
-    ] {
-        let words = refusal(&flags);
-        assert!(words.contains("`memory`"), "{words}");
+    for store in ["postgres://localhost", "sqlite", "sqlite:", "disk", ""] {
+        let words = refusal(&["--stdio", "--store", store]);
+        for there_is in ["`memory`", "`sqlite:FILE`"] {
+            assert!(words.contains(there_is), "{words}");
+        }
     }
 }
 
@@ -43,6 +40,8 @@ fn mistakes_are_named() {
             "NAME=SECRET",
         ),
         (&["--stdio", "--retention", "-1"], "-1"),
+        (&["--stdio", "--park-after", "soon"], "soon"),
+        (&["--stdio", "--lease", "0"], "lease"),
     ] {
         let words = refusal(flags);
         assert!(words.contains(word), "{flags:?}: {words}");

@@ -2,77 +2,14 @@
 //! a child process, driven by a file of answers or by what is typed.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Command;
 
-/// How a run of the program went.
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-/// Where the program is, built if need be.
-///
-/// It belongs to another package, for whose programs Cargo does not give tests
-/// a path, so the Cargo that runs this test is asked to build it and say where.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "mcp-tasks-examples"])
-            .args(["--bin", "deploy", "--message-format", "json"])
-            .current_dir(root())
-            .stderr(Stdio::inherit())
-            .output()
-            .expect("Cargo runs, since it runs this test");
-        assert!(built.status.success(), "the program does not build");
-        let messages = String::from_utf8(built.stdout).expect("Cargo's messages are JSON");
-        messages
-            .lines()
-            .filter_map(executable)
-            .next_back()
-            .expect("Cargo names the program that it built")
-    })
-}
-
-/// The program that one of Cargo's messages names, if any.
-fn executable(message: &str) -> Option<PathBuf> {
-    let message: serde_json::Value = serde_json::from_str(message).ok()?;
-    message["executable"].as_str().map(PathBuf::from)
-}
-
-fn root() -> &'static Path {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    tests.parent().expect("this package is in the workspace")
-}
-
-/// Starts the program with these arguments.
-fn start(arguments: &[&str]) -> Child {
-    Command::new(program())
-        .args(arguments)
-        .current_dir(root())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
+use mcp_tasks_tests::example::{self, Run};
 
 /// Runs the program with these arguments while somebody types this.
 fn run(arguments: &[&str], typed: &str) -> Run {
-    let mut child = start(arguments);
-    let mut keyboard = child.stdin.take().unwrap();
-    // A program that has ended by now reads nothing: its output tells.
-    let _ = keyboard.write_all(typed.as_bytes());
-    drop(keyboard);
-    let output = child.wait_with_output().unwrap();
-    Run {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    Run::of("deploy", arguments, typed)
 }
 
 /// A file of answers with this text.
@@ -80,29 +17,6 @@ fn answers(name: &str, text: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).unwrap();
     path.into_os_string().into_string().unwrap()
-}
-
-impl Run {
-    /// These stand in the output, in this order.
-    #[track_caller]
-    fn shows(&self, expected: &[&str]) {
-        let mut rest = self.out.as_str();
-        for text in expected {
-            let Some(at) = rest.find(text) else {
-                panic!("no {text:?} (any more) in:\n{}\n{}", self.out, self.err);
-            };
-            rest = &rest[at + text.len()..];
-        }
-    }
-
-    /// Everything is plain text in 80 columns.
-    #[track_caller]
-    fn reads_well(&self) {
-        for line in self.out.lines().chain(self.err.lines()) {
-            assert!(line.chars().count() <= 80, "too long: {line}");
-            assert!(!line.contains('\x1b'), "not plain: {line}");
-        }
-    }
 }
 
 #[test]
@@ -213,9 +127,8 @@ fn the_wire_shows_the_whole_life_of_a_task() {
 fn what_goes_wrong_is_said_in_words() {
     let says = |arguments: &[&str], expected: &str| {
         let run = run(arguments, "");
-        // Long messages are wrapped.
-        let words = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains(expected), "no {expected:?} in {}", run.err);
+        let words = run.complaint();
+        assert!(words.contains(expected), "no {expected:?} in {words}");
         assert_eq!(run.code, Some(2), "{}", run.out);
         run.reads_well();
     };
@@ -251,7 +164,7 @@ fn an_unknown_service_is_a_result_of_the_tool() {
 fn a_server_that_dies_at_a_question_ends_the_program_in_words() {
     use std::io::{BufRead as _, BufReader, Read as _};
 
-    let mut child = start(&[]);
+    let mut child = example::start("deploy", &[]);
     let mut keyboard = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("input required")));

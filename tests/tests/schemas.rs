@@ -186,7 +186,7 @@ async fn c09_every_reply_of_whole_lives_validates() {
     let mut schemas = Schemas::load();
     for server in [
         Fixture::http(FIXTURES, &[]).await,
-        Fixture::stdio(FIXTURES, &[]),
+        Fixture::stdio(FIXTURES, &[]).await,
     ] {
         let client = server.client();
         descriptions(&mut schemas, &client).await;

@@ -9,7 +9,7 @@ const FIXTURES: &str = env!("CARGO_BIN_EXE_fixtures");
 async fn both() -> [Fixture; 2] {
     [
         Fixture::http(FIXTURES, &[]).await,
-        Fixture::stdio(FIXTURES, &[]),
+        Fixture::stdio(FIXTURES, &[]).await,
     ]
 }
 

@@ -5,11 +5,29 @@ use std::collections::HashSet;
 use mcp_tasks_tests::{acknowledged, keys};
 use serde_json::{Value, json};
 
-use crate::{both, http};
+use crate::{Store, on_every_store};
 
-#[tokio::test]
-async fn c20_an_answer_completes_the_task() {
-    for server in both(&[]).await {
+on_every_store! {
+    c20_an_answer_completes_the_task,
+    c20_many_tasks_at_once_all_get_their_answers,
+    c20_one_update_may_answer_several_questions,
+    c21_a_question_in_a_loop_has_a_new_key_each_time,
+    c22_the_id_stays_the_same,
+    c23_decline_and_cancel_are_told_apart,
+    c24_a_decline_needs_no_content,
+    c25_an_empty_form_is_accepted_without_content,
+    c26_a_decline_is_not_judged_by_the_schema,
+    c27_a_wrong_answer_names_field_and_rule_and_the_question_stays,
+    c27_one_wrong_answer_refuses_the_whole_update,
+    c28_a_partial_answer_leaves_the_other_question,
+    c29_the_first_of_two_answers_counts,
+    c30_parallel_updates_with_one_answer_count_once,
+    c31_the_requested_schema_is_byte_for_byte_the_same,
+    c32_the_last_of_many_messages_shows_and_few_are_written,
+}
+
+async fn c20_an_answer_completes_the_task(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("ask1", json!({})).await;
         let task = client.until(&id, "input_required").await;
@@ -22,9 +40,8 @@ async fn c20_an_answer_completes_the_task() {
     }
 }
 
-#[tokio::test]
-async fn c20_many_tasks_at_once_all_get_their_answers() {
-    for server in both(&[]).await {
+async fn c20_many_tasks_at_once_all_get_their_answers(store: Store) {
+    for server in store.both(&[]).await {
         let drives: Vec<_> = (0..200)
             .map(|number| {
                 let client = server.client();
@@ -46,9 +63,8 @@ async fn c20_many_tasks_at_once_all_get_their_answers() {
     }
 }
 
-#[tokio::test]
-async fn c20_one_update_may_answer_several_questions() {
-    let server = http(&[]).await;
+async fn c20_one_update_may_answer_several_questions(store: Store) {
+    let server = store.http(&[]).await;
     let client = server.client();
     let id = client.task("multi_input", json!({})).await;
     let task = client
@@ -64,9 +80,8 @@ async fn c20_one_update_may_answer_several_questions() {
     assert_eq!(client.until_text(&id).await, "Ada: true");
 }
 
-#[tokio::test]
-async fn c21_a_question_in_a_loop_has_a_new_key_each_time() {
-    for server in both(&[]).await {
+async fn c21_a_question_in_a_loop_has_a_new_key_each_time(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("ask_loop", json!({"n": 5})).await;
         let mut seen: Vec<String> = Vec::new();
@@ -82,9 +97,8 @@ async fn c21_a_question_in_a_loop_has_a_new_key_each_time() {
     }
 }
 
-#[tokio::test]
-async fn c22_the_id_stays_the_same() {
-    for server in both(&[]).await {
+async fn c22_the_id_stays_the_same(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("ids", json!({})).await;
         let key = client.until_asked(&id, None).await;
@@ -101,9 +115,8 @@ async fn outcome(client: &mcp_tasks_tests::Client, tool: &str, response: &Value)
     client.until_text(&id).await
 }
 
-#[tokio::test]
-async fn c23_decline_and_cancel_are_told_apart() {
-    for server in both(&[]).await {
+async fn c23_decline_and_cancel_are_told_apart(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         for tool in ["ask1", "confirm"] {
             let declined = outcome(&client, tool, &json!({"action": "decline"})).await;
@@ -114,9 +127,8 @@ async fn c23_decline_and_cancel_are_told_apart() {
     }
 }
 
-#[tokio::test]
-async fn c24_a_decline_needs_no_content() {
-    let server = http(&[]).await;
+async fn c24_a_decline_needs_no_content(store: Store) {
+    let server = store.http(&[]).await;
     let client = server.client();
     for response in [
         json!({"action": "decline", "content": null}),
@@ -126,9 +138,8 @@ async fn c24_a_decline_needs_no_content() {
     }
 }
 
-#[tokio::test]
-async fn c25_an_empty_form_is_accepted_without_content() {
-    let server = http(&[]).await;
+async fn c25_an_empty_form_is_accepted_without_content(store: Store) {
+    let server = store.http(&[]).await;
     let client = server.client();
     for response in [
         json!({"action": "accept"}),
@@ -141,9 +152,8 @@ async fn c25_an_empty_form_is_accepted_without_content() {
     }
 }
 
-#[tokio::test]
-async fn c26_a_decline_is_not_judged_by_the_schema() {
-    let server = http(&[]).await;
+async fn c26_a_decline_is_not_judged_by_the_schema(store: Store) {
+    let server = store.http(&[]).await;
     let client = server.client();
     for content in [
         json!({}),
@@ -189,9 +199,8 @@ fn mistakes() -> Vec<(Value, Vec<&'static str>)> {
     ]
 }
 
-#[tokio::test]
-async fn c27_a_wrong_answer_names_field_and_rule_and_the_question_stays() {
-    for server in both(&[]).await {
+async fn c27_a_wrong_answer_names_field_and_rule_and_the_question_stays(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("form", json!({})).await;
         let key = client.until_asked(&id, None).await;
@@ -242,9 +251,8 @@ async fn c27_a_wrong_answer_names_field_and_rule_and_the_question_stays() {
     }
 }
 
-#[tokio::test]
-async fn c27_one_wrong_answer_refuses_the_whole_update() {
-    let server = http(&[]).await;
+async fn c27_one_wrong_answer_refuses_the_whole_update(store: Store) {
+    let server = store.http(&[]).await;
     let client = server.client();
     let id = client.task("askpar", json!({})).await;
     let task = client
@@ -260,9 +268,8 @@ async fn c27_one_wrong_answer_refuses_the_whole_update() {
     assert_eq!(keys(&client.get(&id).await), both);
 }
 
-#[tokio::test]
-async fn c28_a_partial_answer_leaves_the_other_question() {
-    for server in both(&[]).await {
+async fn c28_a_partial_answer_leaves_the_other_question(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("askpar", json!({})).await;
         let task = client
@@ -278,9 +285,8 @@ async fn c28_a_partial_answer_leaves_the_other_question() {
     }
 }
 
-#[tokio::test]
-async fn c29_the_first_of_two_answers_counts() {
-    for server in both(&[]).await {
+async fn c29_the_first_of_two_answers_counts(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("askpar", json!({})).await;
         client
@@ -298,9 +304,8 @@ async fn c29_the_first_of_two_answers_counts() {
     }
 }
 
-#[tokio::test]
-async fn c30_parallel_updates_with_one_answer_count_once() {
-    for server in both(&[]).await {
+async fn c30_parallel_updates_with_one_answer_count_once(store: Store) {
+    for server in store.both(&[]).await {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("side.txt");
         let client = server.client();
@@ -324,17 +329,13 @@ async fn c30_parallel_updates_with_one_answer_count_once() {
 async fn requested_schema(client: &mcp_tasks_tests::Client) -> String {
     let id = client.task("form", json!({})).await;
     client.until_asked(&id, None).await;
-    let text = client.try_get(&id).await.text;
+    let task = client.try_get(&id).await;
     client.cancelled(&id).await;
-    let (_, schema) = text.split_once("\"requestedSchema\":").unwrap();
-    let mut values = serde_json::Deserializer::from_str(schema).into_iter::<Value>();
-    values.next().unwrap().unwrap();
-    schema[..values.byte_offset()].to_owned()
+    task.member("requestedSchema").to_owned()
 }
 
-#[tokio::test]
-async fn c31_the_requested_schema_is_byte_for_byte_the_same() {
-    let [http, stdio] = both(&[]).await;
+async fn c31_the_requested_schema_is_byte_for_byte_the_same(store: Store) {
+    let [http, stdio] = store.both(&[]).await;
     let (client, other) = (http.client(), stdio.client());
     let schema = requested_schema(&client).await;
     for _ in 1..100 {
@@ -374,9 +375,8 @@ async fn c31_the_requested_schema_is_byte_for_byte_the_same() {
     }
 }
 
-#[tokio::test]
-async fn c32_the_last_of_many_messages_shows_and_few_are_written() {
-    for server in both(&[]).await {
+async fn c32_the_last_of_many_messages_shows_and_few_are_written(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let before = client.stats().await["commits"].as_u64().unwrap();
         let id = client.task("note", json!({"n": 1000})).await;

@@ -3,7 +3,24 @@
 use mcp_tasks_tests::Declares;
 use serde_json::{Value, json};
 
-use crate::{both, http};
+use crate::{Store, on_every_store};
+
+on_every_store! {
+    c01_cancel_without_the_capability_does_nothing,
+    c02_the_task_parameter_of_2025_is_ignored,
+    c03_a_wrong_name_header_is_refused_and_a_missing_one_is_not,
+    c03_a_wrapped_name_header_is_compared_unwrapped,
+    c03_strict_headers_refuse_a_missing_name,
+    c04_the_capability_counts_in_its_place_only,
+    c05_a_question_without_elicitation_is_refused_at_once,
+    c05_a_question_without_tasks_says_what_would_help,
+    c06_the_methods_of_2025_are_gone,
+    c07_a_protocol_error_fails_the_task_as_it_is,
+    c08_a_tool_error_completes_the_task,
+    c10_an_id_that_never_was_is_an_error,
+    c11_the_ttl_of_the_attribute_is_on_the_wire,
+    c12_bad_arguments_name_the_field_and_make_no_task,
+}
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
@@ -24,9 +41,8 @@ fn needs_elicitation(error: &Value) {
     assert!(words.contains("elicitation"), "{words}");
 }
 
-#[tokio::test]
-async fn c01_cancel_without_the_capability_does_nothing() {
-    for server in both(&[]).await {
+async fn c01_cancel_without_the_capability_does_nothing(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("ask1", json!({})).await;
         let key = client.until_asked(&id, None).await;
@@ -42,9 +58,8 @@ async fn c01_cancel_without_the_capability_does_nothing() {
     }
 }
 
-#[tokio::test]
-async fn c02_the_task_parameter_of_2025_is_ignored() {
-    for server in both(&[]).await {
+async fn c02_the_task_parameter_of_2025_is_ignored(store: Store) {
+    for server in store.both(&[]).await {
         let params = json!({"name": "sync", "arguments": {}, "task": {"ttl": 1}});
         let reply = server.client().request("tools/call", params).await;
         assert_eq!(reply.tool_text(), "ok");
@@ -52,9 +67,8 @@ async fn c02_the_task_parameter_of_2025_is_ignored() {
     }
 }
 
-#[tokio::test]
-async fn c03_a_wrong_name_header_is_refused_and_a_missing_one_is_not() {
-    let server = http(&[]).await;
+async fn c03_a_wrong_name_header_is_refused_and_a_missing_one_is_not(store: Store) {
+    let server = store.http(&[]).await;
     let client = server.client();
     let id = client.task("ask1", json!({})).await;
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
@@ -74,9 +88,8 @@ async fn c03_a_wrong_name_header_is_refused_and_a_missing_one_is_not() {
     }
 }
 
-#[tokio::test]
-async fn c03_a_wrapped_name_header_is_compared_unwrapped() {
-    let server = http(&["--strict-headers"]).await;
+async fn c03_a_wrapped_name_header_is_compared_unwrapped(store: Store) {
+    let server = store.http(&["--strict-headers"]).await;
     let client = server.client();
     // "sync", "stats", and what is no Base64.
     for (name, status) in [
@@ -95,9 +108,8 @@ async fn c03_a_wrapped_name_header_is_compared_unwrapped() {
     }
 }
 
-#[tokio::test]
-async fn c03_strict_headers_refuse_a_missing_name() {
-    let server = http(&["--strict-headers"]).await;
+async fn c03_strict_headers_refuse_a_missing_name(store: Store) {
+    let server = store.http(&["--strict-headers"]).await;
     let client = server.client();
     let id = client.task("ask1", json!({})).await;
     assert_eq!(client.get(&id).await["taskId"], *id);
@@ -108,8 +120,7 @@ async fn c03_strict_headers_refuse_a_missing_name() {
     reply.refused(-32020, &["Mcp-Name", "missing"]);
 }
 
-#[tokio::test]
-async fn c04_the_capability_counts_in_its_place_only() {
+async fn c04_the_capability_counts_in_its_place_only(store: Store) {
     let version = "io.modelcontextprotocol/protocolVersion";
     let capabilities = "io.modelcontextprotocol/clientCapabilities";
     let elsewhere = [
@@ -119,7 +130,7 @@ async fn c04_the_capability_counts_in_its_place_only() {
         json!({ version: "2026-07-28", capabilities: { "experimental": { TASKS: {} } } }),
         json!({ version: "2026-07-28", capabilities: {}, "extensions": { TASKS: {} } }),
     ];
-    for server in both(&[]).await {
+    for server in store.both(&[]).await {
         // That it was declared before does not count either.
         let client = server.client();
         client.task("slow", json!({"ms": 1})).await;
@@ -134,9 +145,8 @@ async fn c04_the_capability_counts_in_its_place_only() {
     }
 }
 
-#[tokio::test]
-async fn c05_a_question_without_elicitation_is_refused_at_once() {
-    for server in both(&[]).await {
+async fn c05_a_question_without_elicitation_is_refused_at_once(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let reply = client
             .declaring(Declares::Nothing)
@@ -153,9 +163,8 @@ async fn c05_a_question_without_elicitation_is_refused_at_once() {
     }
 }
 
-#[tokio::test]
-async fn c05_a_question_without_tasks_says_what_would_help() {
-    for server in both(&[]).await {
+async fn c05_a_question_without_tasks_says_what_would_help(store: Store) {
+    for server in store.both(&[]).await {
         let reply = server
             .client()
             .declaring(Declares::NoTasks)
@@ -165,9 +174,8 @@ async fn c05_a_question_without_tasks_says_what_would_help() {
     }
 }
 
-#[tokio::test]
-async fn c06_the_methods_of_2025_are_gone() {
-    for server in both(&[]).await {
+async fn c06_the_methods_of_2025_are_gone(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("ask1", json!({})).await;
         for method in ["tasks/list", "tasks/result", "tasks/unheard-of"] {
@@ -180,9 +188,8 @@ async fn c06_the_methods_of_2025_are_gone() {
     }
 }
 
-#[tokio::test]
-async fn c07_a_protocol_error_fails_the_task_as_it_is() {
-    for server in both(&[]).await {
+async fn c07_a_protocol_error_fails_the_task_as_it_is(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("hard", json!({})).await;
         let task = client.until(&id, "failed").await;
@@ -198,9 +205,8 @@ async fn c07_a_protocol_error_fails_the_task_as_it_is() {
     }
 }
 
-#[tokio::test]
-async fn c08_a_tool_error_completes_the_task() {
-    for server in both(&[]).await {
+async fn c08_a_tool_error_completes_the_task(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("soft", json!({})).await;
         let task = client.until(&id, "completed").await;
@@ -210,9 +216,8 @@ async fn c08_a_tool_error_completes_the_task() {
     }
 }
 
-#[tokio::test]
-async fn c10_an_id_that_never_was_is_an_error() {
-    for server in both(&[]).await {
+async fn c10_an_id_that_never_was_is_an_error(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         for id in ["never", "", "../../etc/passwd", &"x".repeat(4000)] {
             let get = client.try_get(id).await.refused(-32602, &["task"]);
@@ -224,9 +229,8 @@ async fn c10_an_id_that_never_was_is_an_error() {
     }
 }
 
-#[tokio::test]
-async fn c11_the_ttl_of_the_attribute_is_on_the_wire() {
-    for server in both(&[]).await {
+async fn c11_the_ttl_of_the_attribute_is_on_the_wire(store: Store) {
+    for server in store.both(&[]).await {
         let client = server.client();
         let created = client.call("ask1", json!({})).await;
         assert_eq!(created.result()["ttlMs"], 3_600_000);
@@ -235,8 +239,7 @@ async fn c11_the_ttl_of_the_attribute_is_on_the_wire() {
     }
 }
 
-#[tokio::test]
-async fn c12_bad_arguments_name_the_field_and_make_no_task() {
+async fn c12_bad_arguments_name_the_field_and_make_no_task(store: Store) {
     let bad = [
         (json!({}), "ms"),
         (json!({"ms": "soon"}), "ms"),
@@ -247,7 +250,7 @@ async fn c12_bad_arguments_name_the_field_and_make_no_task() {
         (json!("soon"), "object"),
         (json!(null), "object"),
     ];
-    for server in both(&[]).await {
+    for server in store.both(&[]).await {
         let client = server.client();
         for (arguments, word) in &bad {
             let reply = client.call("slow", arguments.clone()).await;

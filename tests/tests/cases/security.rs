@@ -5,20 +5,33 @@ use std::collections::HashSet;
 use mcp_tasks_tests::{Client, Declares, Fixture, keys};
 use serde_json::json;
 
-use crate::{both, http};
+use crate::{Store, on_every_store};
+
+on_every_store! {
+    c90_without_a_valid_token_nothing_is_served,
+    c90_each_caller_sees_only_their_own_tasks,
+    c91_ids_are_unique_unguessable_and_safe_in_urls,
+    c93_arguments_over_the_limit_are_refused,
+    c93_an_answer_over_the_limit_is_refused_and_the_question_stays,
+    c93_a_result_over_the_limit_is_an_error,
+    c93_a_journal_over_the_limit_ends_the_task,
+    c93_live_tasks_are_limited_and_ending_one_makes_room,
+    c93_the_live_tasks_of_one_caller_are_limited,
+    c93_functions_that_wait_do_not_count_as_running,
+    c93_large_messages_do_not_make_the_process_large,
+}
 
 /// A server that knows alice and bob, and a client for each.
-async fn alice_and_bob(flags: &[&str]) -> (Fixture, Client, Client) {
+async fn alice_and_bob(store: Store, flags: &[&str]) -> (Fixture, Client, Client) {
     let tokens = ["--token", "alice=a-secret", "--token", "bob=b-secret"];
-    let server = http(&[&tokens, flags].concat()).await;
+    let server = store.http(&[&tokens, flags].concat()).await;
     let alice = server.client().with_token("a-secret");
     let bob = server.client().with_token("b-secret");
     (server, alice, bob)
 }
 
-#[tokio::test]
-async fn c90_without_a_valid_token_nothing_is_served() {
-    let (server, alice, _) = alice_and_bob(&[]).await;
+async fn c90_without_a_valid_token_nothing_is_served(store: Store) {
+    let (server, alice, _) = alice_and_bob(store, &[]).await;
     let nobody = server.client();
     let id = alice.task("ask1", json!({})).await;
     for authorization in [
@@ -44,9 +57,8 @@ async fn c90_without_a_valid_token_nothing_is_served() {
     }
 }
 
-#[tokio::test]
-async fn c90_each_caller_sees_only_their_own_tasks() {
-    let (_server, alice, bob) = alice_and_bob(&[]).await;
+async fn c90_each_caller_sees_only_their_own_tasks(store: Store) {
+    let (_server, alice, bob) = alice_and_bob(store, &[]).await;
     for (owner, other, name) in [(&alice, &bob, "alice"), (&bob, &alice, "bob")] {
         let id = owner.task("whoami", json!({})).await;
         let key = owner.until_asked(&id, None).await;
@@ -77,11 +89,10 @@ async fn c90_each_caller_sees_only_their_own_tasks() {
     }
 }
 
-#[tokio::test]
-async fn c91_ids_are_unique_unguessable_and_safe_in_urls() {
+async fn c91_ids_are_unique_unguessable_and_safe_in_urls(store: Store) {
     const COUNT: usize = 10_000;
     const AT_ONCE: usize = 16;
-    let server = http(&[]).await;
+    let server = store.http(&[]).await;
     let workers: Vec<_> = (0..AT_ONCE)
         .map(|_| {
             let client = server.client();
@@ -115,9 +126,8 @@ async fn c91_ids_are_unique_unguessable_and_safe_in_urls() {
     assert!(bits >= 128, "{bits} bits");
 }
 
-#[tokio::test]
-async fn c93_arguments_over_the_limit_are_refused() {
-    for server in both(&["--limit", "arguments=1000"]).await {
+async fn c93_arguments_over_the_limit_are_refused(store: Store) {
+    for server in store.both(&["--limit", "arguments=1000"]).await {
         let client = server.client();
         let file = "x".repeat(1000);
         let reply = client.call("side", json!({ "file": file })).await;
@@ -127,9 +137,8 @@ async fn c93_arguments_over_the_limit_are_refused() {
     }
 }
 
-#[tokio::test]
-async fn c93_an_answer_over_the_limit_is_refused_and_the_question_stays() {
-    for server in both(&["--limit", "answer=200"]).await {
+async fn c93_an_answer_over_the_limit_is_refused_and_the_question_stays(store: Store) {
+    for server in store.both(&["--limit", "answer=200"]).await {
         let client = server.client();
         let id = client.task("ask1", json!({})).await;
         let key = client.until_asked(&id, None).await;
@@ -143,9 +152,8 @@ async fn c93_an_answer_over_the_limit_is_refused_and_the_question_stays() {
     }
 }
 
-#[tokio::test]
-async fn c93_a_result_over_the_limit_is_an_error() {
-    for server in both(&["--limit", "result=1000"]).await {
+async fn c93_a_result_over_the_limit_is_an_error(store: Store) {
+    for server in store.both(&["--limit", "result=1000"]).await {
         let client = server.client();
         let id = client.task("big", json!({"bytes": 1000})).await;
         let task = client.until(&id, "failed").await;
@@ -163,9 +171,8 @@ async fn c93_a_result_over_the_limit_is_an_error() {
     }
 }
 
-#[tokio::test]
-async fn c93_a_journal_over_the_limit_ends_the_task() {
-    let server = http(&["--limit", "journal=20000"]).await;
+async fn c93_a_journal_over_the_limit_ends_the_task(store: Store) {
+    let server = store.http(&["--limit", "journal=20000"]).await;
     let client = server.client();
     let id = client.task("ask_loop", json!({"n": 1000})).await;
     let mut rounds = 0;
@@ -191,9 +198,8 @@ async fn c93_a_journal_over_the_limit_ends_the_task() {
     client.task("ask1", json!({})).await;
 }
 
-#[tokio::test]
-async fn c93_live_tasks_are_limited_and_ending_one_makes_room() {
-    for server in both(&["--limit", "live=2"]).await {
+async fn c93_live_tasks_are_limited_and_ending_one_makes_room(store: Store) {
+    for server in store.both(&["--limit", "live=2"]).await {
         let client = server.client();
         let first = client.task("ask1", json!({})).await;
         client.task("ask1", json!({})).await;
@@ -208,9 +214,8 @@ async fn c93_live_tasks_are_limited_and_ending_one_makes_room() {
     }
 }
 
-#[tokio::test]
-async fn c93_the_live_tasks_of_one_caller_are_limited() {
-    let (_server, alice, bob) = alice_and_bob(&["--limit", "live_per_caller=1"]).await;
+async fn c93_the_live_tasks_of_one_caller_are_limited(store: Store) {
+    let (_server, alice, bob) = alice_and_bob(store, &["--limit", "live_per_caller=1"]).await;
     let first = alice.task("ask1", json!({})).await;
     let reply = alice.call("ask1", json!({})).await;
     reply.refused(-32603, &["1", "cancel"]);
@@ -219,9 +224,8 @@ async fn c93_the_live_tasks_of_one_caller_are_limited() {
     alice.task("ask1", json!({})).await;
 }
 
-#[tokio::test]
-async fn c93_functions_that_wait_do_not_count_as_running() {
-    let server = http(&["--limit", "running=1"]).await;
+async fn c93_functions_that_wait_do_not_count_as_running(store: Store) {
+    let server = store.http(&["--limit", "running=1"]).await;
     let client = server.client();
     let busy = client.task("slow", json!({"ms": 300})).await;
     let mut waiting = Vec::new();
@@ -234,11 +238,10 @@ async fn c93_functions_that_wait_do_not_count_as_running() {
     }
 }
 
-#[tokio::test]
-async fn c93_large_messages_do_not_make_the_process_large() {
+async fn c93_large_messages_do_not_make_the_process_large(store: Store) {
     const LARGE: usize = 5 << 20;
     let message = large(LARGE);
-    for server in both(&[]).await {
+    for server in store.both(&[]).await {
         let client = server.client();
         let id = client.task("ask1", json!({})).await;
         let key = client.until_asked(&id, None).await;
