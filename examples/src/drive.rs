@@ -67,7 +67,12 @@ pub async fn drive<W: Write>(
 }
 
 /// Has one question answered until the server takes the answer.
-async fn answer<W: Write>(
+///
+/// # Errors
+///
+/// [`Error`] if the server does not answer as it should, or if there is no
+/// answer to the question.
+pub async fn answer<W: Write>(
     client: &mut Client,
     task: &str,
     (key, request): (&str, &InputRequest),

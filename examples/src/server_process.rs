@@ -1,6 +1,7 @@
 //! A server that runs as a child process and is spoken to over its stdin and
 //! stdout.
 
+use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -48,6 +49,22 @@ impl ServerProcess {
         Ok((Self { child }, connection))
     }
 
+    /// The number of the process; `None` once it has been waited for.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Ends the process at once, without a chance to do anything more (on Unix:
+    /// SIGKILL, as `kill -9` does), and tells how it ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub async fn kill(mut self) -> io::Result<ExitStatus> {
+        self.child.start_kill()?;
+        self.child.wait().await
+    }
+
     /// How the server ended, if it ends soon. Close the connection first.
     pub async fn ended(&mut self) -> Option<ExitStatus> {
         timeout(LAST_WORDS, self.child.wait()).await.ok()?.ok()
@@ -84,6 +101,21 @@ mod tests {
         while !words.lock().unwrap().contains("--no-such-option") {
             tokio::task::yield_now().await;
         }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_killed_server_is_gone_with_its_signal_as_the_reason() {
+        use std::os::unix::process::ExitStatusExt as _;
+
+        let (server, mut connection) =
+            ServerProcess::start(&mut Command::new("cat"), |_| {}).unwrap();
+        assert!(server.id().is_some());
+        let ended = server.kill().await.unwrap();
+        assert_eq!(ended.signal(), Some(9));
+        let params = serde_json::json!({});
+        let error = connection.request("ping", params).await.unwrap_err();
+        assert!(matches!(error, Error::Gone { .. }));
     }
 
     #[tokio::test]
