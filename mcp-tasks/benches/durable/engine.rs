@@ -165,6 +165,19 @@ impl Engine {
         self.finished(&id).await;
     }
 
+    /// Cancels these tasks, and comes back when they have ended.
+    pub(crate) async fn cancel(&self, tasks: &[TaskId]) {
+        for id in tasks {
+            let canceled = self.runtime.cancel(id, &Caller::anonymous()).await;
+            canceled.expect("the task is there");
+        }
+        let mut resident = self.counts().await.1;
+        while resident > 0 {
+            tokio::task::yield_now().await;
+            resident = self.counts().await.1;
+        }
+    }
+
     pub(crate) async fn journal(&self, id: &TaskId) -> Vec<Entry> {
         let journal = self.runtime.tasks().journal(id).await;
         let journal = journal.expect("the store answers").expect("it is live");

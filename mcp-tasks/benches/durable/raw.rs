@@ -3,7 +3,8 @@
 //!
 //! One connection with the settings of our own store, cached statements, and
 //! for each of our commits one journal entry inserted and one task row written,
-//! of the same sizes. Nothing is checked, looked up, read or put into words.
+//! with the columns that ours have and values of the same sizes, but no index.
+//! Nothing is checked, looked up, read or put into words.
 //! Callers hand their commits to a thread that takes as many into one
 //! transaction as are waiting.
 //!
@@ -26,6 +27,10 @@ pub(crate) struct Raw {
     next: i64,
 }
 
+/// As long as the texts and numbers of our rows.
+const ID: &str = "2345678abcdefghijkmnpqrstuvwxyz234";
+const NOW: i64 = 1_800_000_000_000;
+
 /// A commit: of which task, the how manyth of its life, and who waits for it.
 struct Commit {
     task: i64,
@@ -39,9 +44,17 @@ impl Raw {
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.execute_batch(
-            "CREATE TABLE tasks (task INTEGER PRIMARY KEY, snapshot TEXT NOT NULL);
+            "CREATE TABLE tasks (
+                 task INTEGER PRIMARY KEY, id TEXT NOT NULL, code INTEGER NOT NULL,
+                 caller TEXT NOT NULL, holder INTEGER NOT NULL, fencing INTEGER NOT NULL,
+                 seq INTEGER NOT NULL, status INTEGER NOT NULL, ended INTEGER NOT NULL,
+                 running INTEGER NOT NULL, unseen INTEGER NOT NULL, distrust INTEGER NOT NULL,
+                 held INTEGER NOT NULL, held_first INTEGER NOT NULL, held_last INTEGER NOT NULL,
+                 held_build TEXT NOT NULL, wake_at INTEGER NOT NULL, due_at INTEGER NOT NULL,
+                 snapshot TEXT NOT NULL);
              CREATE TABLE journal (task INTEGER NOT NULL, seq INTEGER NOT NULL,
-                 event TEXT NOT NULL, PRIMARY KEY (task, seq)) WITHOUT ROWID;",
+                 at INTEGER NOT NULL, format INTEGER NOT NULL, event TEXT NOT NULL,
+                 PRIMARY KEY (task, seq)) WITHOUT ROWID;",
         )?;
         Ok(Self {
             connection,
@@ -121,6 +134,11 @@ impl Raw {
         Ok(rate(commits.cast_unsigned(), begun.elapsed()))
     }
 
+    /// Removes the journals, as ours does when tasks end.
+    pub(crate) fn end_all(&self) -> rusqlite::Result<()> {
+        self.connection.execute_batch("DELETE FROM journal")
+    }
+
     fn transact(
         &self,
         commits: impl Iterator<Item = (i64, usize)>,
@@ -128,15 +146,23 @@ impl Raw {
     ) -> rusqlite::Result<()> {
         let prepare = |sql| self.connection.prepare_cached(sql);
         prepare("BEGIN IMMEDIATE")?.execute(())?;
-        let mut entry = prepare("INSERT INTO journal VALUES (?1, ?2, ?3)")?;
-        let mut first = prepare("INSERT INTO tasks VALUES (?1, ?2)")?;
-        let mut next = prepare("UPDATE tasks SET snapshot = ?2 WHERE task = ?1")?;
+        let mut entry = prepare("INSERT INTO journal VALUES (?1, ?2, ?3, 1, ?4)")?;
+        let mut first = prepare(
+            "INSERT INTO tasks VALUES (?1, ?3, 1, 'anonymous', 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, '',
+                 ?4, ?4, ?2)",
+        )?;
+        let mut next = prepare(
+            "UPDATE tasks SET seq = ?3, running = ?3, wake_at = ?4, snapshot = ?2 WHERE task = ?1",
+        )?;
         for (task, nth) in commits {
             let written = &life[nth];
-            let row = if nth == 0 { &mut first } else { &mut next };
-            row.execute(params![task, written.snapshot])?;
             let seq = i64::try_from(nth).expect("a life is short");
-            entry.execute(params![task, seq, written.event])?;
+            if nth == 0 {
+                first.execute(params![task, written.snapshot, ID, NOW])?;
+            } else {
+                next.execute(params![task, written.snapshot, seq, NOW])?;
+            }
+            entry.execute(params![task, seq, NOW, written.event])?;
         }
         prepare("COMMIT")?.execute(()).map(drop)
     }

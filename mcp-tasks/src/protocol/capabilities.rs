@@ -10,7 +10,7 @@ use super::TASKS_EXTENSION;
 /// They are part of a task: what its creator declared decides what the task
 /// may ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "Wire", into = "Wire")]
+#[serde(from = "Read", into = "Written")]
 pub struct Capabilities {
     /// The Tasks extension.
     pub tasks: bool,
@@ -34,23 +34,20 @@ pub struct ElicitationModes {
 /// Any JSON object; arrays, which a derived struct would accept, are refused.
 type Object = serde_json::Map<String, Value>;
 
-#[derive(Default, Serialize, Deserialize)]
+/// Capabilities as clients declare them.
+#[derive(Default, Deserialize)]
 #[serde(default)]
-struct Wire {
-    #[serde(skip_serializing_if = "Option::is_none")]
+struct Read {
     elicitation: Option<Object>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     sampling: Option<Object>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     roots: Option<Object>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     extensions: Option<Object>,
 }
 
-impl From<Wire> for Capabilities {
-    fn from(wire: Wire) -> Self {
+impl From<Read> for Capabilities {
+    fn from(read: Read) -> Self {
         let declares = |object: &Object, member| object.get(member).is_some_and(Value::is_object);
-        let elicitation = wire.elicitation.map_or_else(Default::default, |modes| {
+        let elicitation = read.elicitation.map_or_else(Default::default, |modes| {
             let url = declares(&modes, "url");
             ElicitationModes {
                 form: declares(&modes, "form") || !url,
@@ -58,33 +55,58 @@ impl From<Wire> for Capabilities {
             }
         });
         Self {
-            tasks: wire
+            tasks: read
                 .extensions
                 .is_some_and(|extensions| declares(&extensions, TASKS_EXTENSION)),
             elicitation,
-            sampling: wire.sampling.is_some(),
-            roots: wire.roots.is_some(),
+            sampling: read.sampling.is_some(),
+            roots: read.roots.is_some(),
         }
     }
 }
 
-impl From<Capabilities> for Wire {
+/// Capabilities as they are kept, in the same form.
+#[derive(Serialize)]
+struct Written {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elicitation: Option<Modes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampling: Option<Declared>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roots: Option<Declared>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extensions: Option<Extensions>,
+}
+
+#[derive(Serialize)]
+struct Modes {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<Declared>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<Declared>,
+}
+
+#[derive(Serialize)]
+struct Extensions {
+    #[serde(rename = "io.modelcontextprotocol/tasks")]
+    tasks: Declared,
+}
+
+#[derive(Serialize)]
+struct Declared {}
+
+impl From<Capabilities> for Written {
     fn from(capabilities: Capabilities) -> Self {
-        let declared = |declared: bool| declared.then(Object::new);
-        let with = |members: &[(&str, bool)]| -> Option<Object> {
-            let object: Object = members
-                .iter()
-                .filter(|(_, declared)| *declared)
-                .map(|(member, _)| ((*member).to_owned(), Value::Object(Object::new())))
-                .collect();
-            (!object.is_empty()).then_some(object)
-        };
+        let declared = |declared: bool| declared.then_some(Declared {});
         let ElicitationModes { form, url } = capabilities.elicitation;
         Self {
-            elicitation: with(&[("form", form), ("url", url)]),
+            elicitation: (form || url).then(|| Modes {
+                form: declared(form),
+                url: declared(url),
+            }),
             sampling: declared(capabilities.sampling),
             roots: declared(capabilities.roots),
-            extensions: with(&[(TASKS_EXTENSION, capabilities.tasks)]),
+            extensions: declared(capabilities.tasks).map(|tasks| Extensions { tasks }),
         }
     }
 }

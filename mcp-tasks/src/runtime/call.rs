@@ -69,8 +69,8 @@ impl Runtime {
             .then_some(definition.inline_ms)
             .flatten()
             .filter(|_| definition.support != Support::Required);
-        let (id, seed) = shared.ids.draw()?;
         let now = shared.now();
+        let (id, seed) = shared.ids.draw(now)?;
         let ttl_ms = definition.ttl_ms;
         let context = Arc::new(Context::new(
             id.clone(),

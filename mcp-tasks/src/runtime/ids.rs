@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::protocol::ProtocolError;
-use crate::task::{ENTROPY, Seed, TaskId};
+use crate::task::{ENTROPY, Seed, TaskId, Timestamp};
 
 /// Draws ids.
 ///
@@ -20,12 +20,13 @@ const LOT: usize = 32;
 const SEED: usize = 16;
 
 impl Ids {
-    /// A new id, and what the task's random values are made from.
+    /// The id of a task that is created now, and what its random values are made
+    /// from.
     ///
     /// # Errors
     ///
     /// `-32603` if the operating system gives no random bytes.
-    pub(super) fn draw(&self) -> Result<(TaskId, Seed), ProtocolError> {
+    pub(super) fn draw(&self, now: Timestamp) -> Result<(TaskId, Seed), ProtocolError> {
         let mut lot = self.lot.lock().unwrap_or_else(PoisonError::into_inner);
         if lot.is_empty() {
             let mut drawn = [[0; ENTROPY + SEED]; LOT];
@@ -45,7 +46,7 @@ impl Ids {
             u64::from_le_bytes(bytes)
         };
         let seed = Seed([word(ENTROPY), word(ENTROPY + 8)]);
-        Ok((TaskId::from_entropy(entropy), seed))
+        Ok((TaskId::new(now, entropy), seed))
     }
 }
 
@@ -58,7 +59,8 @@ mod tests {
     #[test]
     fn no_id_comes_twice() {
         let ids = Ids::default();
-        let drawn: HashSet<TaskId> = (0..LOT * 3).map(|_| ids.draw().unwrap().0).collect();
+        let draw = |_| ids.draw(Timestamp::from_millis(0)).unwrap().0;
+        let drawn: HashSet<TaskId> = (0..LOT * 3).map(draw).collect();
         assert_eq!(drawn.len(), LOT * 3);
     }
 }

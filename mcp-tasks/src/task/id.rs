@@ -8,38 +8,37 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::time::Timestamp;
+
 /// A task's id.
 ///
-/// Ids are made from 160 bits of the operating system's generator and written
-/// in 32 lower-case letters and digits. Without authentication an id is a
-/// bearer secret.
+/// An id is 34 lower-case letters and digits: eight that grow with the time of
+/// its creation, so that what is stored by id is stored in the order in which
+/// it came, and 26 that are 130 bits of the operating system's generator.
+/// Clients know nothing of that; to them it is opaque. Without authentication
+/// an id is a bearer secret.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(Arc<str>);
 
-/// Bytes of entropy in an id.
-pub(crate) const ENTROPY: usize = 20;
+/// Random bytes that an id is made from; five bits of each show.
+pub(crate) const ENTROPY: usize = 26;
 
-const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// Letters for the time, in milliseconds; after 34 years they start again.
+const TIME: usize = 8;
+
+/// In the order in which texts are sorted.
+const ALPHABET: &[u8; 32] = b"23456789abcdefghijkmnpqrstuvwxyz";
 
 impl TaskId {
-    /// Writes random bytes as an id.
-    pub(crate) fn from_entropy(bytes: [u8; ENTROPY]) -> Self {
-        // Twenty bytes are exactly 32 groups of five bits.
-        let mut text = [0; ENTROPY * 8 / 5];
-        let mut places = text.iter_mut();
-        let (mut bits, mut held) = (0u32, 0u32);
-        for byte in bytes {
-            held = (held << 8 | u32::from(byte)) & 0xfff;
-            bits += 8;
-            while bits >= 5 {
-                bits -= 5;
-                if let Some(place) = places.next() {
-                    *place = ALPHABET[(held >> bits & 31) as usize];
-                }
-            }
-        }
-        let text = std::str::from_utf8(&text).expect("the alphabet is ASCII");
+    /// The id of a task that is created now, from random bytes.
+    pub(crate) fn new(now: Timestamp, entropy: [u8; ENTROPY]) -> Self {
+        let now = now.as_millis();
+        let time = (0..TIME).rev().map(|place| now >> (5 * place));
+        let letters = time.chain(entropy.map(u64::from));
+        let text: String = letters
+            .map(|bits| char::from(ALPHABET[(bits & 31) as usize]))
+            .collect();
         Self(text.into())
     }
 
@@ -71,7 +70,7 @@ pub(crate) type ByTask<T> = HashMap<TaskId, T, BuildHasherDefault<IdHasher>>;
 
 /// Folds the text of an id.
 ///
-/// Ids are random, so that this is hash enough. Clients may send any, but those
+/// Ids are mostly random, so that this is hash enough. Clients may send any, but those
 /// are only looked for: none of their choice is ever put into a map.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IdHasher(u64);
@@ -97,16 +96,30 @@ impl Hasher for IdHasher {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
     #[test]
     fn every_bit_of_entropy_shows() {
-        let zero = TaskId::from_entropy([0; ENTROPY]);
-        assert_eq!(zero.as_str().len(), 32);
+        let zero = TaskId::new(NOW, [0; ENTROPY]);
+        assert_eq!(zero.as_str().len(), TIME + ENTROPY);
         for byte in 0..ENTROPY {
-            for bit in 0..8 {
+            for bit in 0..5 {
                 let mut bytes = [0; ENTROPY];
                 bytes[byte] = 1 << bit;
-                assert_ne!(TaskId::from_entropy(bytes), zero, "byte {byte}, bit {bit}");
+                assert_ne!(TaskId::new(NOW, bytes), zero, "byte {byte}, bit {bit}");
             }
         }
+    }
+
+    #[test]
+    fn ids_are_sorted_by_the_millisecond_of_their_creation() {
+        let ids = (0..100_000).map(|step| {
+            let now = Timestamp::from_millis(NOW.as_millis() + step);
+            TaskId::new(
+                now,
+                std::array::from_fn(|byte| step.to_le_bytes()[byte % 8]),
+            )
+        });
+        assert!(ids.is_sorted());
     }
 }

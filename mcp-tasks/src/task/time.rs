@@ -14,12 +14,12 @@ pub struct Timestamp(u64);
 
 impl Timestamp {
     /// A point in time, in milliseconds since the Unix epoch.
-    pub fn from_millis(millis: u64) -> Self {
+    pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
     /// Milliseconds since the Unix epoch.
-    pub fn as_millis(self) -> u64 {
+    pub const fn as_millis(self) -> u64 {
         self.0
     }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::journal;
 use super::ledger::{Ledger, Task};
-use super::row::{Row, stored, time};
+use super::row::{Row, Unseen, stored, time};
 use super::schema::NEVER;
 use super::trouble::Fault;
 use crate::store::{Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, StoreError};
@@ -91,7 +91,7 @@ impl Ledger {
             task.row.hold();
         }
         task.append(commit.events, now)?;
-        task.row.waking.unseen = false;
+        task.row.waking.unseen = Unseen::NOTHING;
         task.row.note(commit.then);
         let snapshot = task.snapshot().clone();
         self.put_down(task)?;
@@ -166,16 +166,20 @@ impl Ledger {
     ) -> Result<Change, Fault> {
         let changed = !events.is_empty();
         if changed {
-            task.row.waking.unseen |= events.iter().any(Event::is_outcome);
+            let is_news = events.iter().any(Event::is_outcome);
             task.append(events, now)?;
-            let mine = self.is_me(task.row.waking.holder);
-            if mine {
+            let has_ended = task.snapshot().is_terminal();
+            let unseen = &mut task.row.waking.unseen;
+            if self.is_me(task.row.waking.holder) {
+                if has_ended {
+                    *unseen = Unseen::NOTHING;
+                } else if is_news && *unseen == Unseen::NOTHING {
+                    *unseen = Unseen::FROM_ITSELF;
+                }
                 self.to_hand_over
                     .push((task.id.clone(), task.entries.clone()));
-            }
-            if task.snapshot().is_terminal() {
-                // Another holder must hear of it; this one is told now.
-                task.row.waking.unseen = !mine;
+            } else if is_news || has_ended {
+                *unseen = Unseen::FROM_OTHERS;
             }
         }
         let snapshot = task.snapshot().clone();

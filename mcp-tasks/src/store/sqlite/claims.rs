@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::holders::{HolderId, Me, holders};
 use super::ledger::Ledger;
-use super::row::{CodeNumber, stored, time};
+use super::row::{CodeNumber, Unseen, stored, time};
 use super::schema::ARRIVED;
 use super::trouble::Fault;
 use crate::store::{Claim, StoreError, Wanted, Work};
@@ -134,7 +134,7 @@ impl Ledger {
             task.append([Event::RecoveryStarted { alone }], search.now)?;
         }
         task.row.waking.holder = me.id;
-        task.row.waking.unseen = false;
+        task.row.waking.unseen = Unseen::NOTHING;
         task.row.fencing = FencingNumber(task.row.fencing.0 + 1);
         task.row.running = true;
         let snapshot = task.snapshot().clone();

@@ -14,7 +14,7 @@ const TASKS: usize = 512;
 
 /// What has been committed and its driver has not fetched; a shared handle.
 #[derive(Clone)]
-pub(super) struct Handover(Arc<Mutex<Recent<TaskId, Vec<Entry>>>>);
+pub(super) struct Handover(Arc<Mutex<Recent<Vec<Entry>>>>);
 
 impl Default for Handover {
     fn default() -> Self {
@@ -23,7 +23,7 @@ impl Default for Handover {
 }
 
 impl Handover {
-    fn lock(&self) -> MutexGuard<'_, Recent<TaskId, Vec<Entry>>> {
+    fn lock(&self) -> MutexGuard<'_, Recent<Vec<Entry>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -32,7 +32,6 @@ impl HolderId {
 }
 
 /// The holder that a store's handle is.
-#[derive(Clone)]
 pub(super) struct Me {
     pub(super) id: HolderId,
     pub(super) server: Arc<str>,
@@ -41,7 +40,7 @@ pub(super) struct Me {
     pub(super) retention: Retention,
     lease_ms: u64,
     /// None where files cannot be locked: then the lease alone counts.
-    _lock: Option<Arc<Remains>>,
+    _lock: Option<Remains>,
 }
 
 /// A holder's file, which is removed when this is dropped. Its lock goes with
@@ -133,15 +132,17 @@ impl Ledger {
                 self.path.display()
             ))
         })?;
-        self.me = Some(Me {
+        // Codes are a server's.
+        self.codes.clear();
+        self.me = Some(Arc::new(Me {
             id,
             server: server.name.clone(),
             scope: server.scope.clone(),
             build: server.build.clone(),
             retention: server.retention,
             lease_ms: server.lease_ms,
-            _lock: lock.map(Arc::new),
-        });
+            _lock: lock,
+        }));
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use super::journal;
 use super::news::Told;
 use super::recent::Recent;
 use super::row::{CodeNumber, Row};
+use super::snapshots::{Brief, Snapshots};
 use super::trouble::{Failure, Fault, in_words};
 use crate::store::StoreError;
 use crate::task::{
@@ -32,7 +33,7 @@ pub(super) struct Ledger {
     /// Where the file is.
     pub(super) path: PathBuf,
     /// The holder that this store's handle is, once it has enlisted.
-    pub(super) me: Option<Me>,
+    pub(super) me: Option<Arc<Me>>,
     pub(super) counts: Counts,
     /// How many operations of this transaction have appended to a journal.
     pub(super) appended: u64,
@@ -43,24 +44,25 @@ pub(super) struct Ledger {
     /// What drivers of this process need not read again, once it is committed.
     pub(super) handover: Handover,
     pub(super) to_hand_over: Vec<(TaskId, Vec<Entry>)>,
+    /// What the reader need not put together again, likewise.
+    pub(super) snapshots: Snapshots,
+    briefs: Vec<Brief>,
     /// Until when the lease holds, according to the file.
     pub(super) lease_until: Option<i64>,
     /// Who this was before the transaction.
-    me_before: Option<Me>,
+    me_before: Option<Arc<Me>>,
     /// Live tasks as they stand in the file, as long as nobody else has written
     /// to it.
-    tasks: Recent<TaskId, (Row, TaskState)>,
+    tasks: Recent<(Row, TaskState)>,
     /// Changes when somebody else has.
     version: i64,
-    codes: HashMap<Code, CodeNumber>,
+    /// The numbers of tools and their versions, on the holder's server.
+    pub(super) codes: HashMap<(Arc<str>, u32), CodeNumber>,
     /// Whether the operation at hand has written anything.
     wrote: bool,
     /// Why the whole transaction cannot be committed.
     broken: Option<String>,
 }
-
-/// A server's name and scope, a tool and its version.
-type Code = (Arc<str>, Arc<str>, Arc<str>, u32);
 
 /// A task that an operation has to do with.
 pub(super) struct Task {
@@ -90,6 +92,8 @@ impl Ledger {
             told: Told::default(),
             handover: Handover::default(),
             to_hand_over: Vec::new(),
+            snapshots: Snapshots::default(),
+            briefs: Vec::new(),
             lease_until: None,
             me_before: None,
             tasks: Recent::new(TASKS),
@@ -166,6 +170,7 @@ impl Ledger {
         for (id, entries) in self.to_hand_over.drain(..) {
             self.handover.put(id, entries);
         }
+        self.snapshots.put(self.briefs.drain(..));
         Ok(())
     }
 
@@ -180,12 +185,13 @@ impl Ledger {
         self.broken = None;
         self.counts.forget();
         self.to_hand_over.clear();
+        self.briefs.clear();
         self.codes.clear();
         self.forget();
     }
 
     /// The holder that this is.
-    pub(super) fn me(&self) -> Result<Me, StoreError> {
+    pub(super) fn me(&self) -> Result<Arc<Me>, StoreError> {
         self.me.clone().ok_or_else(|| {
             StoreError::Unavailable("no server has enlisted with this store".to_owned())
         })
@@ -244,9 +250,13 @@ impl Ledger {
             self.appended += 1;
         }
         if task.row != task.before {
-            let snapshot = (!entries.is_empty()).then(|| journal::to_json(task.snapshot()));
+            let text = (!entries.is_empty()).then(|| journal::to_json(task.snapshot()));
             task.row
-                .update(self.write(), &task.before, snapshot.as_deref())?;
+                .update(self.write(), &task.before, text.as_deref())?;
+            if let Some(text) = text {
+                self.briefs
+                    .extend(Brief::new(task.row.seq, task.snapshot(), &text));
+            }
         }
         if task.row.due.ended && !task.before.due.ended {
             self.counts.end(&self.connection, &task.row.caller)?;
@@ -276,13 +286,15 @@ impl Ledger {
         let state = TaskState::new(&first).map_err(|illegal| StoreError::damaged(&id, &illegal))?;
         let snapshot = state.snapshot().clone();
         let mut row = Row::new(code, &state, me.id, me.retention);
-        if !row.insert(&self.connection, &id, &journal::to_json(&snapshot))? {
+        let text = journal::to_json(&snapshot);
+        if !row.insert(&self.connection, &id, &text)? {
             let words = format!("there is a task {id} already");
             return Err(StoreError::Unavailable(words).into());
         }
         journal::append(self.write(), &mut row, &[first])?;
         self.counts.begin(&self.connection, &row.caller)?;
         self.appended += 1;
+        self.briefs.extend(Brief::new(row.seq, &snapshot, &text));
         self.tasks.put(id, (row, state));
         Ok(snapshot)
     }
@@ -312,7 +324,7 @@ impl Ledger {
         tool: &Arc<str>,
         version: u32,
     ) -> Result<Option<CodeNumber>, Fault> {
-        let key = (me.server.clone(), me.scope.clone(), tool.clone(), version);
+        let key = (tool.clone(), version);
         if let Some(code) = self.codes.get(&key) {
             return Ok(Some(*code));
         }
@@ -338,7 +350,7 @@ impl Ledger {
             )?
             .execute(params![&*me.server, &*me.scope, &**tool, version])?;
         let code = self.connection.last_insert_rowid();
-        let key = (me.server.clone(), me.scope.clone(), tool.clone(), version);
+        let key = (tool.clone(), version);
         self.codes.insert(key, code);
         Ok(code)
     }

@@ -19,6 +19,7 @@ mod reader;
 mod recent;
 mod row;
 mod schema;
+mod snapshots;
 mod trouble;
 mod writer;
 
@@ -101,9 +102,10 @@ impl SqliteStore {
             error,
         };
         let ledger = Ledger::new(opened.writer, opened.path);
+        let reader = Reader::start(opened.reader, ledger.snapshots.clone());
         Ok(Self {
             handover: ledger.handover.clone(),
-            reader: Reader::start(opened.reader).map_err(threads)?,
+            reader: reader.map_err(threads)?,
             writer: Writer::start(ledger).map_err(threads)?,
             heard: AtomicI64::new(opened.version),
         })

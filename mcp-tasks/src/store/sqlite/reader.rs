@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::changes::OwnedAccess;
 use super::counts::Totals;
 use super::journal;
-use super::recent::Recent;
+use super::snapshots::{Brief, Snapshots};
 use super::trouble::Fault;
 use crate::store::{StoreError, StoreStats};
 use crate::task::{Caller, Entry, Seq, Snapshot, TaskId};
@@ -19,10 +19,6 @@ const QUEUE: usize = 1024;
 
 /// How many reads see the file at one moment.
 const BATCH: usize = 256;
-
-/// How many snapshots are kept at least, and how long they may be as text.
-const SNAPSHOTS: usize = 1024;
-const LONGEST: usize = 16 << 10;
 
 type Query = Box<dyn FnOnce(&mut Archive) + Send>;
 
@@ -36,17 +32,15 @@ pub(super) struct Reader {
 /// The file as the reader sees it at one moment.
 pub(super) struct Archive {
     connection: Connection,
-    /// Snapshots by the last entry that they take in: a task that is polled
-    /// again and again seldom has changed.
-    snapshots: Recent<TaskId, (Seq, Arc<Snapshot>)>,
+    snapshots: Snapshots,
 }
 
 impl Reader {
-    pub(super) fn start(connection: Connection) -> std::io::Result<Self> {
+    pub(super) fn start(connection: Connection, snapshots: Snapshots) -> std::io::Result<Self> {
         let (queue, queries) = mpsc::channel(QUEUE);
         let mut archive = Archive {
             connection,
-            snapshots: Recent::new(SNAPSHOTS),
+            snapshots,
         };
         let thread = thread::Builder::new()
             .name("mcp-tasks-read".to_owned())
@@ -128,16 +122,13 @@ impl Archive {
             return Ok(None);
         }
         let seq = row.get::<_, i64>(1)?.cast_unsigned();
-        let known = self.snapshots.take(id).filter(|known| known.0 == seq);
-        let (snapshot, brief) = if let Some((_, snapshot)) = known {
-            (snapshot, true)
-        } else {
-            let text = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-            (journal::from_json(id, text)?, text.len() <= LONGEST)
-        };
-        if brief {
-            self.snapshots.put(id.clone(), (seq, snapshot.clone()));
+        if let Some(known) = self.snapshots.get(id, seq) {
+            return Ok(Some(known));
         }
+        let text = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        let snapshot = journal::from_json(id, text)?;
+        self.snapshots
+            .put(Brief::new(seq, &snapshot, text).into_iter());
         Ok(Some(snapshot))
     }
 

@@ -41,8 +41,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Waking {
     pub(super) holder: HolderId,
-    /// Whether others have appended something that the holder has not seen.
-    pub(super) unseen: bool,
+    pub(super) unseen: Unseen,
     /// As in the schema.
     pub(super) distrust: i64,
     held: i64,
@@ -51,6 +50,19 @@ pub(super) struct Waking {
     held_by: [HolderId; 2],
     held_build: String,
     wake_at: i64,
+}
+
+/// Whether something was appended that the holder has not seen; as in the
+/// schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unseen(i64);
+
+impl Unseen {
+    pub(super) const NOTHING: Self = Self(0);
+    /// The holder must look for it.
+    pub(super) const FROM_OTHERS: Self = Self(1);
+    /// The holder's own process has told it.
+    pub(super) const FROM_ITSELF: Self = Self(2);
 }
 
 impl Waking {
@@ -92,8 +104,7 @@ const FIND: &str = "SELECT task, code, caller, fencing, seq, status, running,
 const INSERT: &str = "INSERT OR FAIL INTO tasks (id, code, caller, fencing, seq, status, running,
     holder, unseen, distrust, held, held_first, held_last, held_build, wake_at, ended, due_at,
     snapshot)
-    VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, 0, 0, 0, 0, 0, '', ?8, ?9, ?10, ?11)
-    ON CONFLICT (id) DO NOTHING";
+    VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, 0, 0, 0, 0, 0, '', ?8, ?9, ?10, ?11)";
 
 /// The updates by what they touch: an index is written to if a column of it is
 /// named, whether it changes or not.
@@ -146,7 +157,7 @@ impl Row {
             running: true,
             waking: Waking {
                 holder,
-                unseen: false,
+                unseen: Unseen::NOTHING,
                 distrust: 0,
                 held: NOT_HELD,
                 held_by: [HolderId::NOBODY; 2],
@@ -180,7 +191,7 @@ impl Row {
             running: row.get(6)?,
             waking: Waking {
                 holder: HolderId(row.get(7)?),
-                unseen: row.get(8)?,
+                unseen: Unseen(row.get(8)?),
                 distrust: row.get(9)?,
                 held: row.get(10)?,
                 held_by: [HolderId(row.get(11)?), HolderId(row.get(12)?)],
@@ -201,7 +212,7 @@ impl Row {
         id: &TaskId,
         snapshot: &str,
     ) -> rusqlite::Result<bool> {
-        let inserted = connection.prepare_cached(INSERT)?.execute(params![
+        let inserted = connection.prepare_cached(INSERT)?.insert(params![
             id.as_str(),
             self.code,
             self.caller.as_str(),
@@ -213,9 +224,15 @@ impl Row {
             self.due.ended,
             self.due.at,
             snapshot,
-        ])?;
-        self.task = connection.last_insert_rowid();
-        Ok(inserted == 1)
+        ]);
+        match inserted {
+            Ok(task) => {
+                self.task = task;
+                Ok(true)
+            }
+            Err(error) if is_taken(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes what is not as it was `before`; the snapshot if there is a new
@@ -262,7 +279,7 @@ impl Row {
             statement.raw_bind_parameter(13, &*waking.held_build)?;
         }
         if parts & UNSEEN != 0 {
-            statement.raw_bind_parameter(8, waking.unseen)?;
+            statement.raw_bind_parameter(8, waking.unseen.0)?;
         }
         if parts & WAKE != 0 {
             statement.raw_bind_parameter(14, waking.wake_at)?;
@@ -330,7 +347,7 @@ impl Row {
             NEVER
         } else if self.running {
             RUNNING
-        } else if waking.unseen {
+        } else if waking.unseen != Unseen::NOTHING {
             ARRIVED
         } else {
             state.next_timer().map_or(NEVER, stored)
@@ -371,4 +388,10 @@ impl Row {
     pub(super) fn wakes_at(&self) -> Option<Timestamp> {
         (self.waking.wake_at != NEVER).then(|| time(self.waking.wake_at))
     }
+}
+
+/// Whether the id of a new task is that of another.
+fn is_taken(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE)
 }

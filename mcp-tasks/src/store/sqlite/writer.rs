@@ -66,7 +66,7 @@ impl Writer {
             commits: commits.clone(),
             fail_point: FailPoint::from_environment(),
             watches: Vec::new(),
-            rhythm: Rhythm::after(0, Instant::now()),
+            rhythm: Rhythm::new(),
         };
         let thread = thread::Builder::new()
             .name("mcp-tasks-write".to_owned())
@@ -156,34 +156,46 @@ struct Clerk {
     rhythm: Rhythm,
 }
 
-/// How the last transaction went.
+/// How the last transactions went.
 struct Rhythm {
     /// How many there are who have something to say: those who were answered,
     /// and those who came meanwhile.
     callers: usize,
-    spent: Duration,
+    /// How long the last transaction took, and the one before.
+    spent: [Duration; 2],
     ended: Instant,
 }
+
+/// On a disk that is faster than this nobody is waited for: while one half of
+/// the callers is written down, the other half finds something to say.
+const SLOW: Duration = Duration::from_millis(2);
 
 /// At most so much is waited for others, however slow the disk is.
 const PATIENCE: Duration = Duration::from_micros(500);
 
 impl Rhythm {
-    fn after(callers: usize, began: Instant) -> Self {
-        let ended = Instant::now();
+    fn new() -> Self {
         Self {
-            callers,
-            spent: ended - began,
-            ended,
+            callers: 0,
+            spent: [Duration::ZERO; 2],
+            ended: Instant::now(),
         }
+    }
+
+    fn note(&mut self, callers: usize, began: Instant) {
+        self.callers = callers;
+        self.ended = Instant::now();
+        self.spent = [self.ended - began, self.spent[0]];
     }
 
     /// How many operations to wait for, and for how long: a fraction of what a
     /// transaction of their own would cost them.
     fn expects(&self) -> Option<(usize, Duration)> {
-        let patience = (self.spent / 4).min(PATIENCE);
+        // One that is slow by itself has tidied up the log.
+        let spent = self.spent[0].min(self.spent[1]);
+        let patience = (spent / 4).min(PATIENCE);
         // Whoever was answered longer ago has something else to do.
-        let at_once = self.ended.elapsed() < patience;
+        let at_once = spent >= SLOW && self.ended.elapsed() < patience;
         at_once.then(|| (self.callers.min(BATCH), patience))
     }
 }
@@ -269,7 +281,7 @@ impl Clerk {
         if committed.is_err() {
             self.ledger.roll_back();
         }
-        self.rhythm = Rhythm::after(size + self.commands.len(), began);
+        self.rhythm.note(size + self.commands.len(), began);
         let failure = committed.err();
         for report in reports {
             report(failure.as_ref());

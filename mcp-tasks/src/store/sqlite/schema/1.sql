@@ -31,7 +31,8 @@ CREATE TABLE tasks (
     status     INTEGER NOT NULL,
     ended      INTEGER NOT NULL,
     running    INTEGER NOT NULL,
-    -- Whether others have appended what the holder has not seen.
+    -- 1: others have appended what the holder has not seen; 2: its own process
+    -- has, which needs no telling.
     unseen     INTEGER NOT NULL,
     -- 1: if it has to be recovered now, it is a suspect; 2: it is one.
     distrust   INTEGER NOT NULL,
