@@ -9,10 +9,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::driver::{Driver, Window};
-use super::known::KnownTasks;
 use super::output::{Called, to_json};
 use super::{RETRY_MS, Runtime, Shared, Support, Tool, store_failed};
 use crate::flow::Context;
@@ -146,7 +146,7 @@ impl Runtime {
         }
         let shared = &self.shared;
         let access = Access::Caller(caller);
-        let unsure = Unsure(&shared.known, id);
+        let unsure = Unsure(shared, id);
         let delivery = shared
             .store
             .deliver(id, access, answers, shared.now())
@@ -178,8 +178,17 @@ impl Runtime {
 
 /// Somebody waits to hear whether the store has changed a task.
 ///
-/// If it goes away before, or hears that it cannot be said, the driver looks.
-pub(super) struct Unsure<'a>(pub(super) &'a KnownTasks, pub(super) &'a TaskId);
+/// If it goes away before, or hears that it cannot be said, the server looks
+/// after the task: at once, and again when the store has had time to do what it
+/// had begun.
+pub(super) struct Unsure<'a>(pub(super) &'a Arc<Shared>, pub(super) &'a TaskId);
+
+/// How long after one another: a store may take its time.
+const LOOK_AGAIN: [Duration; 3] = [
+    Duration::from_millis(100),
+    Duration::from_secs(1),
+    Duration::from_secs(10),
+];
 
 impl Unsure<'_> {
     pub(super) fn has_heard<T>(self, reply: &Result<T, StoreError>) {
@@ -191,7 +200,20 @@ impl Unsure<'_> {
 
 impl Drop for Unsure<'_> {
     fn drop(&mut self) {
-        self.0.poke(self.1);
+        self.0.look_after(self.1);
+        let Ok(tokio) = Handle::try_current() else {
+            return;
+        };
+        let (shared, id) = (Arc::downgrade(self.0), self.1.clone());
+        tokio.spawn(async move {
+            for pause in LOOK_AGAIN {
+                tokio::time::sleep(pause).await;
+                let Some(shared) = shared.upgrade() else {
+                    return;
+                };
+                shared.look_after(&id);
+            }
+        });
     }
 }
 
@@ -226,7 +248,7 @@ impl Shared {
         id: &TaskId,
         access: Access<'_>,
     ) -> Result<bool, ProtocolError> {
-        let unsure = Unsure(&self.known, id);
+        let unsure = Unsure(self, id);
         let change = self.store.cancel(id, access, self.now()).await;
         unsure.has_heard(&change);
         let change = change.map_err(|error| store_failed(&error))?;

@@ -176,6 +176,13 @@ impl Shared {
         }
     }
 
+    /// Does for a task whatever may have to be done for it.
+    pub(super) fn look_after(&self, id: &TaskId) {
+        self.known.poke(id);
+        self.agenda.claim_at(Timestamp::default());
+        self.agenda.elapse_at(Timestamp::default());
+    }
+
     /// Lets a task's driver know that its journal has grown, or starts one.
     pub(super) fn has_news(self: &Arc<Self>, id: &TaskId, unclaimed: bool) {
         if unclaimed {

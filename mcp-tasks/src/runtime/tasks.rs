@@ -106,7 +106,7 @@ impl Tasks {
                 ProtocolError::internal(format!("the signal `{name}` is not JSON: {error}"))
             })?
             .into();
-        let unsure = Unsure(&shared.known, id);
+        let unsure = Unsure(&shared, id);
         let change = shared.store.signal(id, name, &value, shared.now()).await;
         unsure.has_heard(&change);
         let change = change.map_err(|error| store_failed(&error))?;

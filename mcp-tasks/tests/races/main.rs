@@ -2,6 +2,8 @@
 //! deletion. A task ends once, and none is left running that nobody can end.
 
 mod client;
+#[cfg(feature = "sqlite")]
+mod gone;
 mod store;
 
 use std::time::Duration;

@@ -89,8 +89,6 @@ impl Writer {
         operation: impl FnOnce(&mut Ledger) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (tell, told) = oneshot::channel();
-        // Whoever asked may not be there any more.
-        let tell = |done| drop(tell.send(done));
         let operation = reported(operation, tell);
         self.send(Command::Do(operation)).await?;
         let died = "the thread that writes has died";
@@ -122,20 +120,23 @@ impl Drop for Writer {
     }
 }
 
-/// An operation whose outcome is told once it counts.
+/// An operation whose outcome is told once it counts. It is not done if whoever
+/// asked has gone away: nobody would hear of it.
 fn reported<T: Send + 'static>(
     operation: impl FnOnce(&mut Ledger) -> Result<T, Fault> + Send + 'static,
-    tell: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    tell: oneshot::Sender<Result<T, StoreError>>,
 ) -> Operation {
     Box::new(move |ledger| match ledger {
+        Ok(_) if tell.is_closed() => None,
         Ok(ledger) => {
             let done = ledger.run(operation);
             Some(Box::new(move |failure| {
-                tell(failure.map_or(done, |failure| Err(failure.to_error())));
+                // Whoever asked may have gone away meanwhile.
+                let _ = tell.send(failure.map_or(done, |failure| Err(failure.to_error())));
             }))
         }
         Err(failure) => {
-            tell(Err(failure.to_error()));
+            let _ = tell.send(Err(failure.to_error()));
             None
         }
     })
@@ -231,12 +232,11 @@ impl Clerk {
                 looked = Instant::now();
             }
         }
-        let leave = reported(Ledger::leave, |left| {
-            if let Err(error) = left {
-                tracing::warn!("the lease is not given up, and ends by itself: {error}");
-            }
-        });
-        self.transact(&mut vec![leave]);
+        let (tell, mut told) = oneshot::channel();
+        self.transact(&mut vec![reported(Ledger::leave, tell)]);
+        if let Ok(Err(error)) = told.try_recv() {
+            tracing::warn!("the lease is not given up, and ends by itself: {error}");
+        }
     }
 
     fn accept(&mut self, command: Command, batch: &mut Vec<Operation>) {
