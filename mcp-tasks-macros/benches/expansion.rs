@@ -168,7 +168,7 @@ impl Bench {
         let runtime = repository.join("mcp-tasks");
         for side in Side::BOTH {
             let dependency = match side {
-                Side::Ours => format!("mcp-tasks = {{ path = {runtime:?} }}"),
+                Side::Ours => format!("mcp-tasks = {{ path = '{}' }}", runtime.display()),
                 Side::Rmcp => {
                     "rmcp = { version = \"3.11\", features = [\"transport-io\"] }".to_owned()
                 }

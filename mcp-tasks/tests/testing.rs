@@ -33,6 +33,7 @@ async fn deploy(service: String, State(fleet): State<Fleet>) -> Result<Json<u8>,
     if !approval.approve {
         return Err(ToolError::new("not approved"));
     }
+    set_status(format!("rolling out to {}%", approval.percent));
     let first = step(fleet.roll_out(approval.percent)).await?;
     sleep(Duration::from_secs(3600)).await;
     let rest = step(fleet.roll_out(100)).key("rest").await?;
@@ -52,6 +53,8 @@ async fn a_test_answers_waits_and_crashes_at_will() {
     let result = task.result().await;
     assert_eq!(result.structured::<u8>(), 75);
     assert_eq!(fleet.0.load(Ordering::SeqCst), 2, "each step once");
+    assert_eq!(task.steps(), ["first", "rest"]);
+    assert_eq!(task.statuses(), ["rolling out to 25%"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,7 @@
 //! read, answer, cancel and signal any task.
 
 mod future;
+mod layer;
 mod memory;
 #[cfg(feature = "store-parity")]
 pub mod parity;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 pub use future::StoreFuture;
+pub use layer::StoreLayer;
 pub use memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;

@@ -9,10 +9,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::observed::{Observed, Record};
 use crate::MemoryStore;
 use crate::protocol::{Capabilities, ElicitationModes, InputRequest, ProtocolError, TaskStatus};
 use crate::runtime::{CallRequest, Called, Runtime, RuntimeBuilder, TaskCall, Tool};
-use crate::task::{Answer, Caller, InputKey, Journal, Outcome, Snapshot, TaskId};
+use crate::task::{Answer, Caller, Event, InputKey, Journal, Outcome, Snapshot, TaskId};
 
 /// A task that a unit test drives: it answers the questions, lets time go by,
 /// and crashes the server under the function.
@@ -62,6 +63,7 @@ pub struct TestTask {
 struct Server {
     tool: Arc<Tool>,
     store: MemoryStore,
+    record: Record,
     clock: (SystemTime, Instant),
     setup: Setup,
 }
@@ -88,6 +90,7 @@ impl TestTask {
         let server = Server {
             tool: Arc::new(Tool::of_call(call)),
             store: MemoryStore::new(),
+            record: Record::default(),
             clock: (SystemTime::now(), Instant::now()),
             setup: Box::new(setup),
         };
@@ -175,6 +178,25 @@ impl TestTask {
         self.runtime = self.server.start();
     }
 
+    /// The messages that the function has set so far, in order. One that
+    /// another follows before the function waits is passed over, as clients
+    /// never see it.
+    pub fn statuses(&self) -> Vec<String> {
+        self.server.record.all(|event| match event {
+            Event::Status { message, .. } => message.as_deref().map(str::to_owned),
+            _ => None,
+        })
+    }
+
+    /// The keys of the steps that have run so far, in the order in which they
+    /// ended. A step that a crash has cut off is here once it has run again.
+    pub fn steps(&self) -> Vec<String> {
+        self.server.record.all(|event| match event {
+            Event::StepDone { key, .. } => Some(key.to_string()),
+            _ => None,
+        })
+    }
+
     /// What has been recorded so far; `None` once the task has ended.
     pub async fn journal(&self) -> Option<Journal> {
         let journal = self.runtime.tasks().journal(&self.id).await;
@@ -225,7 +247,10 @@ impl Server {
     fn start(&self) -> Runtime {
         let builder = Runtime::builder("test", "0")
             .tool(self.tool.clone())
-            .store(self.store.share())
+            .store(Observed {
+                inner: self.store.share(),
+                record: self.record.clone(),
+            })
             .tokio_clock(self.clock.0, self.clock.1);
         let runtime = (self.setup)(builder)
             .build()

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use mcp_tasks::MemoryStore;
 use mcp_tasks::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreFuture,
-    StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, StoreFuture, StoreLayer,
+    TaskStore, ToCommit, Wanted, Work,
 };
-use mcp_tasks::task::{Access, Answer, Created, Entry, Event, Seq, Snapshot, TaskId, Timestamp};
+use mcp_tasks::task::{Access, Answer, Created, Entry, Event, Seq, TaskId, Timestamp};
 use serde_json::value::RawValue;
 
 use super::journal::{Journal, answer_any, lock};
@@ -110,13 +110,9 @@ impl Watched {
     }
 }
 
-impl TaskStore for Watched {
-    fn is_durable(&self) -> bool {
-        self.inner.is_durable()
-    }
-
-    fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
-        self.inner.enlist(server, now)
+impl StoreLayer for Watched {
+    fn inner(&self) -> &dyn TaskStore {
+        &self.inner
     }
 
     fn renew(&self, now: Timestamp) -> StoreFuture<'_, bool> {
@@ -124,10 +120,6 @@ impl TaskStore for Watched {
             self.pass().await;
             self.inner.renew(now).await
         })
-    }
-
-    fn leave(&self) -> StoreFuture<'_, ()> {
-        self.inner.leave()
     }
 
     fn create(
@@ -155,14 +147,6 @@ impl TaskStore for Watched {
             self.pass().await;
             Ok(work)
         })
-    }
-
-    fn get<'a>(
-        &'a self,
-        id: &'a TaskId,
-        access: Access<'a>,
-    ) -> StoreFuture<'a, Option<Arc<Snapshot>>> {
-        self.inner.get(id, access)
     }
 
     fn read<'a>(&'a self, id: &'a TaskId, last: Seq) -> StoreFuture<'a, Vec<Entry>> {
@@ -269,13 +253,5 @@ impl TaskStore for Watched {
             }
             Ok(elapsed)
         })
-    }
-
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
-        self.inner.news()
-    }
-
-    fn stats(&self) -> StoreFuture<'_, StoreStats> {
-        self.inner.stats()
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use mcp_tasks::MemoryStore;
 use mcp_tasks::store::{
-    Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreError, StoreFuture,
-    StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Change, Claim, Commit, Delivery, LiveLimits, StoreError, StoreFuture, StoreLayer, TaskStore,
+    ToCommit,
 };
-use mcp_tasks::task::{Access, Answer, Created, Event, InputKey, Seq, Snapshot, TaskId, Timestamp};
+use mcp_tasks::task::{Access, Answer, Created, Event, InputKey, Seq, TaskId, Timestamp};
 use serde_json::value::RawValue;
 
 use crate::client::accept;
@@ -40,25 +40,13 @@ impl Awkward {
     }
 }
 
-impl TaskStore for Awkward {
+impl StoreLayer for Awkward {
+    fn inner(&self) -> &dyn TaskStore {
+        &self.inner
+    }
+
     fn is_durable(&self) -> bool {
         false
-    }
-
-    fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
-        self.inner.enlist(server, now)
-    }
-
-    fn renew(&self, now: Timestamp) -> StoreFuture<'_, bool> {
-        self.inner.renew(now)
-    }
-
-    fn leave(&self) -> StoreFuture<'_, ()> {
-        self.inner.leave()
-    }
-
-    fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work> {
-        self.inner.claim(wanted, now)
     }
 
     fn create(
@@ -68,14 +56,6 @@ impl TaskStore for Awkward {
         now: Timestamp,
     ) -> StoreFuture<'_, Claim> {
         self.later(self.inner.create(created, limits, now))
-    }
-
-    fn get<'a>(
-        &'a self,
-        id: &'a TaskId,
-        access: Access<'a>,
-    ) -> StoreFuture<'a, Option<Arc<Snapshot>>> {
-        self.inner.get(id, access)
     }
 
     fn read<'a>(
@@ -148,17 +128,5 @@ impl TaskStore for Awkward {
         now: Timestamp,
     ) -> StoreFuture<'a, Option<Change>> {
         self.later(self.inner.signal(id, name, value, now))
-    }
-
-    fn elapse(&self, limit: usize, now: Timestamp) -> StoreFuture<'_, Elapsed> {
-        self.inner.elapse(limit, now)
-    }
-
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
-        self.inner.news()
-    }
-
-    fn stats(&self) -> StoreFuture<'_, StoreStats> {
-        self.inner.stats()
     }
 }
