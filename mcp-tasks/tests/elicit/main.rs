@@ -203,8 +203,8 @@ fn every_mistake_in_an_answer_is_named() {
         decode::<Approval>(&answer).unwrap_err(),
         [
             "`approve` is required",
-            "`percent` must be between 1 and 100",
-            "`window` must be one of `tonight`, `next_monday`, `any`",
+            "`percent` must be between 1 and 100, got 0",
+            "`window` must be one of `tonight`, `next_monday`, `any`, got `yesterday`",
             "`notify-address` must be a mail address such as `ana@example.org`",
         ]
     );
