@@ -41,3 +41,12 @@ pub fn mcp_task(attribute: TokenStream, item: TokenStream) -> TokenStream {
 pub fn derive_elicit(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     elicit::derive(input.into()).into()
 }
+
+/// The functions by which a derived form knows the name of a secret, for forms
+/// that are not derived. For `mcp_tasks` itself.
+#[doc(hidden)]
+#[proc_macro]
+pub fn secret_names(_: TokenStream) -> TokenStream {
+    let source = include_str!("elicit/secrets.rs");
+    source.parse().expect("the file is compiled here as well")
+}

@@ -13,7 +13,7 @@ use super::defaults::Initial;
 use super::keys::Checker;
 use super::parse::{self, Place};
 use super::types::{self, Shape};
-use super::{Errors, literals, messages, names};
+use super::{Errors, literals, messages, secrets};
 
 /// One field of a form.
 pub(super) struct Field<'a> {
@@ -70,7 +70,7 @@ pub(super) fn check<'a>(
         let own_name = ident.unraw().to_string();
         let suspect = [&own_name, &name.0]
             .into_iter()
-            .find(|name| names::is_secret(name));
+            .find(|name| secrets::is_secret(name));
         if let (Some(suspect), true, false) = (suspect, may_hold_secret, not_secret) {
             errors.push(ident.span(), messages::secret(suspect));
         }

@@ -13,6 +13,7 @@ mod literals;
 mod messages;
 mod names;
 mod parse;
+mod secrets;
 mod types;
 mod variants;
 

@@ -81,11 +81,15 @@ mod builtin;
 #[doc(hidden)]
 pub mod derived;
 mod known;
+mod names;
+mod schema;
 
 use serde_json::Value;
 
 use crate::protocol::{Choice, Content, FieldError, FieldKind, Form};
+pub use known::{FormError, check};
 pub(crate) use known::{KnownForm, known_form};
+pub use schema::FromSchema;
 
 /// The name of the only field of a form that asks for a single value.
 pub const ANSWER: &str = "answer";
@@ -104,6 +108,13 @@ pub trait Elicit: Sized + Send + 'static {
     ///
     /// Questions make it once and keep it.
     fn form() -> Form;
+
+    /// What keeps [`form`](Self::form) from being asked; usually nothing.
+    ///
+    /// Looked at when a type is first asked for, and by [`check`].
+    fn faults() -> Vec<FieldError> {
+        Self::form().faults()
+    }
 
     /// The value that was filled in.
     ///

@@ -14,7 +14,7 @@ use super::bind::{InTask, Keyed, rename};
 use super::request::{Kind, Outcome, Request, TimerDue};
 use super::timer::set_timer;
 use super::{AskError, Bind, Bound, DurableFuture, Flow, NotInTask, Site};
-use crate::elicit::{self, Elicit, KnownForm};
+use crate::elicit::{self, Elicit, FormError, KnownForm};
 use crate::protocol::{Content, FieldError, InputRequest};
 use crate::task::{Action, InputKey, Response};
 
@@ -71,9 +71,12 @@ pub struct Ask<T, S> {
     timeout: Option<Duration>,
     any_wording: bool,
     state: S,
-    form: fn() -> KnownForm,
+    form: MakeForm,
     read: Read<T>,
 }
+
+/// Gives the form that the question shows, or why there is none.
+type MakeForm = fn() -> Result<KnownForm, Arc<FormError>>;
 
 /// Reads what was filled in.
 type Read<T> = fn(&Content) -> Result<T, Vec<FieldError>>;
@@ -243,7 +246,7 @@ pub struct Asking<T> {
     message: String,
     timer: Option<(InputKey, Duration)>,
     stage: Stage,
-    form: fn() -> KnownForm,
+    form: MakeForm,
     read: Read<T>,
 }
 
@@ -260,8 +263,17 @@ impl<T> Asking<T> {
             self.stage = Stage::Over;
             return Err(AskError::Unsupported);
         }
+        let form = match (self.form)() {
+            Ok(form) => form,
+            Err(error) => {
+                self.stage = Stage::Over;
+                let words = format!("the question `{}` cannot be asked: {error}", self.key);
+                self.flow.request(Request::Misuse(words));
+                return Err(AskError::Dismissed);
+            }
+        };
         self.stage = Stage::Waiting;
-        let request = form_request(&self.message, &(self.form)());
+        let request = form_request(&self.message, &form);
         let kind = Kind::Ask {
             request: request.clone(),
             any_wording: self.any_wording,

@@ -14,6 +14,7 @@ use super::keeper::Loops;
 use super::lease::Lease;
 use super::{Limits, Runtime, Shared, TaskFn, Tasks, Tool};
 use crate::Error;
+use crate::elicit::{self, Elicit, FormError};
 use crate::flow::States;
 use crate::store::{MemoryStore, Server, TaskStore};
 use crate::task::{Retention, Timestamp, millis};
@@ -34,6 +35,8 @@ pub struct RuntimeBuilder {
     park_after: Duration,
     max_recoveries: u32,
     clock: Clock,
+    /// What is wrong with types that will be asked for.
+    unfit_forms: Vec<FormError>,
 }
 
 /// How long a process may run tasks without a sign of life.
@@ -61,6 +64,7 @@ impl RuntimeBuilder {
             park_after: PARK_AFTER,
             max_recoveries: MAX_RECOVERIES,
             clock: Clock::HOST,
+            unfit_forms: Vec::new(),
         }
     }
 
@@ -69,6 +73,14 @@ impl RuntimeBuilder {
         // Only the function's type matters: calls are made from what clients send.
         drop(function);
         self.tools.push(Arc::new(Tool::new::<A, F::Call>()));
+        self
+    }
+
+    /// Says that a task function asks for a `T`, so that what is wrong with its
+    /// form is found by [`build`](Self::build) rather than by the first task
+    /// that asks. Worth it for [`FromSchema`](crate::elicit::FromSchema).
+    pub fn asks<T: Elicit>(mut self) -> Self {
+        self.unfit_forms.extend(elicit::check::<T>().err());
         self
     }
 
@@ -154,9 +166,13 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] naming every tool that is registered twice or lacks
-    /// its state.
+    /// [`Error::Config`] naming what is wrong: a tool that is registered twice
+    /// or lacks its state, or the types of [`asks`](Self::asks) that have no form.
     pub fn build(mut self) -> Result<Runtime, Error> {
+        if !self.unfit_forms.is_empty() {
+            let words: Vec<_> = self.unfit_forms.iter().map(ToString::to_string).collect();
+            return Err(Error::Config(words.join("\n")));
+        }
         if self.lease < SHORTEST_LEASE {
             return Err(Error::Config(format!(
                 "a lease of {:?} is too short: give it at least {SHORTEST_LEASE:?}",

@@ -2,6 +2,7 @@
 //! which answers become which values.
 
 mod properties;
+mod schemas;
 
 use mcp_tasks::Elicit;
 use mcp_tasks::protocol::Content;

@@ -3,8 +3,6 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
-use serde_json::Value;
-
 use super::wire::default_value;
 use super::{Choice, FieldError, FieldKind, Form};
 

@@ -358,11 +358,11 @@ mod tests {
             default: None,
         };
         assert!(kind.judge(&json!(100)).is_ok());
-        assert_eq!(rule(&kind, &json!(101)), "must be between 1 and 100, got 101");
         assert_eq!(
-            rule(&kind, &json!(1.5)),
-            "must be a whole number, got 1.5"
+            rule(&kind, &json!(101)),
+            "must be between 1 and 100, got 101"
         );
+        assert_eq!(rule(&kind, &json!(1.5)), "must be a whole number, got 1.5");
         let kind = FieldKind::Number {
             min: Some(0.5),
             max: None,
