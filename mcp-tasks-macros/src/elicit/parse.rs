@@ -1,13 +1,12 @@
 //! Reads attributes into keys and values, without judging them yet.
 
 use proc_macro2::Span;
-use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta, Token};
 
-use super::{Errors, literals, messages, names};
+use super::{Errors, messages, names};
 
 /// One key of `#[elicit(..)]`.
 pub(super) struct Entry {
@@ -61,7 +60,7 @@ impl Place {
 
     fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Container => &["crate"],
+            Self::Container => &["rename_all", "crate"],
             Self::Field => &[
                 "title",
                 "description",
@@ -113,24 +112,6 @@ pub(super) fn entries(attrs: &[Attribute], place: Place, errors: &mut Errors) ->
         }
     }
     entries
-}
-
-/// Where the runtime crate is found.
-pub(super) fn crate_path(attrs: &[Attribute], errors: &mut Errors) -> proc_macro2::TokenStream {
-    let usual = quote!(::mcp_tasks);
-    let entries = entries(attrs, Place::Container, errors);
-    let Some(entry) = entries.first() else {
-        return usual;
-    };
-    let path = match &entry.value {
-        Some(Expr::Path(path)) => Some(path.path.clone()),
-        _ => literals::quiet_text(entry).and_then(|text| text.parse::<Path>().ok()),
-    };
-    if let Some(path) = path {
-        return quote!(#path);
-    }
-    errors.push(entry.value_span(), messages::CRATE_PATH);
-    usual
 }
 
 /// The doc comment: each paragraph on one line, list items on their own.

@@ -3,6 +3,7 @@
 
 mod properties;
 mod schemas;
+mod serde_names;
 
 use mcp_tasks::Elicit;
 use mcp_tasks::protocol::Content;
