@@ -267,9 +267,11 @@ impl<T> Asking<T> {
             Ok(form) => form,
             Err(error) => {
                 self.stage = Stage::Over;
-                let words = format!("the question `{}` cannot be asked: {error}", self.key);
-                self.flow.request(Request::Misuse(words));
-                return Err(AskError::Dismissed);
+                self.misuse(format!(
+                    "the question `{}` cannot be asked: {error}",
+                    self.key
+                ));
+                return Ok(());
             }
         };
         self.stage = Stage::Waiting;
@@ -295,7 +297,7 @@ impl<T> Asking<T> {
             if let Some((timer, _)) = &self.timer {
                 self.flow.close(timer);
             }
-            return Some(self.read(&response));
+            return self.read(&response);
         }
         let (timer, _) = self.timer.as_ref()?;
         self.flow.take(timer)?;
@@ -303,10 +305,11 @@ impl<T> Asking<T> {
         Some(Err(AskError::TimedOut))
     }
 
-    fn read(&self, response: &Response) -> Result<T, AskError> {
+    /// The answer; none where it ends the task.
+    fn read(&self, response: &Response) -> Option<Result<T, AskError>> {
         match response.action {
-            Action::Decline => return Err(AskError::Declined),
-            Action::Cancel => return Err(AskError::Dismissed),
+            Action::Decline => return Some(Err(AskError::Declined)),
+            Action::Cancel => return Some(Err(AskError::Dismissed)),
             Action::Accept => {}
         }
         let read = match &response.content {
@@ -315,15 +318,20 @@ impl<T> Asking<T> {
         };
         // The answer was judged against the form before it was recorded: only
         // a type whose form and reading disagree gets here.
-        read.map_err(|errors| {
+        if let Err(errors) = &read {
             let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            self.flow.request(Request::Misuse(format!(
+            self.misuse(format!(
                 "the answer to `{}` fits its form, but not its type: {}",
                 self.key,
                 words.join("; ")
-            )));
-            AskError::Dismissed
-        })
+            ));
+        }
+        read.ok().map(Ok)
+    }
+
+    /// Ends the task in these words: nothing that is awaited here ever comes.
+    fn misuse(&self, words: String) {
+        self.flow.request(Request::Misuse(words));
     }
 }
 

@@ -1,6 +1,7 @@
 //! `#[derive(Elicit)]` as its users see it: which form a type asks with, and
 //! which answers become which values.
 
+mod asking;
 mod properties;
 mod schemas;
 mod serde_names;
