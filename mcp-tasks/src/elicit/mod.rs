@@ -101,6 +101,7 @@ pub const ANSWER: &str = "answer";
     message = "`{Self}` cannot be asked for in a form",
     label = "not an answer to a form",
     note = "write `#[derive(Elicit)]` on the struct or enum; `String`, `bool`, numbers, `()`, and `Vec` of an enum with `#[derive(Elicit)]` can be asked for as they are",
+    note = "a type that derives schemars' `JsonSchema` and serde's `Deserialize` is asked for as `FromSchema<T>`",
     note = "an answer that may be missing is `ask_user::<T>(..).optional()`; where nothing says the answer's type, write it: `ask_user::<bool>(..)`"
 )]
 pub trait Elicit: Sized + Send + 'static {

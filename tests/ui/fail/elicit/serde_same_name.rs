@@ -1,9 +1,9 @@
 //! A name that serde was told twice.
 
 use mcp_tasks::Elicit;
-use serde::Deserialize;
+use serde::Serialize;
 
-#[derive(Elicit, Deserialize)]
+#[derive(Elicit, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 enum Colour {
     Red,
