@@ -28,7 +28,7 @@ pub(crate) struct KnownForm {
 /// Its `Display` names the type, every field at fault, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormError {
-    ty: &'static str,
+    ty: String,
     faults: Vec<FieldError>,
 }
 
@@ -77,7 +77,8 @@ pub(crate) fn known_form<T: Elicit>() -> Known {
 fn make<T: Elicit>() -> Known {
     let faults = T::faults();
     if !faults.is_empty() {
-        let ty = type_name::<T>();
+        // The module that the adapter stands in tells the reader nothing.
+        let ty = type_name::<T>().replace("mcp_tasks::elicit::schema::", "");
         return Err(Arc::new(FormError { ty, faults }));
     }
     let form = T::form();
@@ -93,8 +94,8 @@ fn make<T: Elicit>() -> Known {
 ///
 /// What the types say is checked when they are compiled, so this is for
 /// defaults that are computed, and for [`FromSchema`](super::FromSchema). A
-/// server checks what it is told of by `asks` when it is built; a question with
-/// a form that cannot be is not asked, and fails its task in these words.
+/// server checks what it knows of when it is built; a question with a form that
+/// cannot be is not asked, and fails its task in these words.
 ///
 /// ```
 /// use mcp_tasks::{Elicit, elicit};

@@ -78,7 +78,8 @@ impl RuntimeBuilder {
 
     /// Says that a task function asks for a `T`, so that what is wrong with its
     /// form is found by [`build`](Self::build) rather than by the first task
-    /// that asks. Worth it for [`FromSchema`](crate::elicit::FromSchema).
+    /// that asks. A [`FromSchema<T>`](crate::elicit::FromSchema) that is written
+    /// out in the body of a tool is known without.
     pub fn asks<T: Elicit>(mut self) -> Self {
         self.unfit_forms.extend(elicit::check::<T>().err());
         self
@@ -167,12 +168,10 @@ impl RuntimeBuilder {
     /// # Errors
     ///
     /// [`Error::Config`] naming what is wrong: a tool that is registered twice
-    /// or lacks its state, or the types of [`asks`](Self::asks) that have no form.
+    /// or lacks its state, or each type without a form that tools are known to
+    /// ask for.
     pub fn build(mut self) -> Result<Runtime, Error> {
-        if !self.unfit_forms.is_empty() {
-            let words: Vec<_> = self.unfit_forms.iter().map(ToString::to_string).collect();
-            return Err(Error::Config(words.join("\n")));
-        }
+        self.check_forms()?;
         if self.lease < SHORTEST_LEASE {
             return Err(Error::Config(format!(
                 "a lease of {:?} is too short: give it at least {SHORTEST_LEASE:?}",
@@ -240,6 +239,22 @@ impl RuntimeBuilder {
             }
         }
         Ok(Runtime { shared })
+    }
+}
+
+impl RuntimeBuilder {
+    fn check_forms(&self) -> Result<(), Error> {
+        let told = self.unfit_forms.iter().map(ToString::to_string);
+        let of_tools = self.tools.iter().flat_map(|tool| {
+            let unfit = tool.unfit_forms();
+            unfit.map(|error| format!("tool `{}`: {error}", tool.name()))
+        });
+        let all: Vec<_> = told.chain(of_tools).collect();
+        if all.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Config(all.join("\n")))
+        }
     }
 }
 

@@ -125,7 +125,8 @@ impl<H: ServerHandler> TaskServer<H> {
 
     /// Says that a task function asks for a `T`, so that what is wrong with its
     /// form is an error of [`build`](Self::build) rather than of the first task
-    /// that asks. Worth it for [`FromSchema`](crate::elicit::FromSchema).
+    /// that asks. A [`FromSchema<T>`](crate::elicit::FromSchema) that is written
+    /// out in the body of a tool is known without.
     pub fn asks<T: Elicit>(mut self) -> Self {
         self.runtime = self.runtime.asks::<T>();
         self

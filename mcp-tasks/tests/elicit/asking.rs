@@ -75,12 +75,13 @@ fn limit() -> u8 {
     250
 }
 
+/// Under a name that the attribute does not know.
+type Hidden = FromSchema<Nested>;
+
 #[mcp_task]
 async fn never_asked(which: bool) -> Result<&'static str, ToolError> {
     if which {
-        ask_user::<FromSchema<Nested>>("Which?")
-            .key("nested")
-            .await?;
+        ask_user::<Hidden>("Which?").key("nested").await?;
     } else {
         ask_user::<Computed>("Which?").await?;
     }
@@ -113,6 +114,28 @@ async fn a_form_that_cannot_be_fails_the_task_in_words() {
             assert!(error.contains(words), "{words:?} in {error}");
         }
     }
+}
+
+#[mcp_task]
+async fn written_out() -> Result<(), ToolError> {
+    let first: FromSchema<Nested> = ask_user("Which?").await?;
+    let _second = ask_user::<FromSchema<Settings>>("Which?").await?;
+    let FromSchema(Nested { .. }) = first;
+    Ok(())
+}
+
+#[test]
+fn a_schema_that_is_no_form_is_found_when_the_server_is_built() {
+    let server = Runtime::builder("s", "1").task(settle).task(written_out);
+    let error = server.build().err().expect("one form is unfit").to_string();
+    assert!(
+        error.starts_with("tool `written_out`: `FromSchema<"),
+        "{error}"
+    );
+    for words in ["Nested>`", "`inner` is a struct", "`tags` is a list"] {
+        assert!(error.contains(words), "{words:?} in {error}");
+    }
+    assert!(!error.contains("Settings"), "{error}");
 }
 
 /// Its schema does not say that zero is refused.

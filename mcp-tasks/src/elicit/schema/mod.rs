@@ -47,11 +47,9 @@ use crate::protocol::{Content, FieldError, Form};
 /// }
 ///
 /// # fn main() -> Result<(), mcp_tasks::Error> {
-/// // Not needed, but finds a schema that is no form before anybody is asked.
-/// mcp_tasks::runtime::Runtime::builder("settings", "1.0.0")
-///     .task(settle)
-///     .asks::<FromSchema<Settings>>()
-///     .build()?;
+/// # let server = mcp_tasks::runtime::Runtime::builder("settings", "1.0.0");
+/// // An error here, should `Settings` be no form.
+/// server.task(settle).build()?;
 /// # Ok(()) }
 /// ```
 ///
@@ -69,11 +67,13 @@ use crate::protocol::{Content, FieldError, Form};
 /// secret by its name, by `writeOnly` or by the format `password` (P25). Where
 /// only the name looks so: `#[schemars(extend("x-not-secret" = true))]`.
 ///
-/// Faults are found where the type is given to
-/// [`asks`](crate::runtime::RuntimeBuilder::asks), which makes them an error of
-/// `build`, or to [`check`](super::check) in a test. Without either, the first
-/// question with such a form is not sent: the task fails, in words that name
-/// each property and what is wrong with it.
+/// Faults are errors of the server's `build` for every `FromSchema<T>` that is
+/// written out in the body of a tool, and for those that it is told of by
+/// [`asks`](crate::runtime::RuntimeBuilder::asks): of a type alias, of a branch
+/// of `join!`, of a helper function, of a body with items of its own. [`check`](super::check) finds them
+/// in a test. Where none of these has seen the type, a question with such a form
+/// is not sent: the task fails, in words that name each property and what is
+/// wrong with it.
 ///
 /// # Order
 ///

@@ -1,6 +1,6 @@
 //! The order in which a struct's fields are written.
 //!
-//! A schema is a map, which serde_json sorts by name unless a feature that is
+//! A schema is a map, which `serde_json` sorts by name unless a feature that is
 //! not ours to switch on says otherwise. `Deserialize`, as serde derives it,
 //! tells whoever it reads from which fields it expects, in their order.
 
