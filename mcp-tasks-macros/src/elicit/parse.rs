@@ -4,9 +4,9 @@ use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta, Token};
+use syn::{Attribute, Expr, Ident, Lit, Meta, Token};
 
-use super::{Errors, messages, names};
+use super::{Errors, literals, messages, names};
 
 /// One key of `#[elicit(..)]`.
 pub(super) struct Entry {
@@ -142,13 +142,12 @@ pub(super) fn doc(attrs: &[Attribute]) -> Option<String> {
 
 fn doc_text(attr: &Attribute) -> Option<String> {
     match &attr.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            }) => Some(text.value()),
-            _ => None,
-        },
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => {
+            match literals::literal(&pair.value) {
+                Some(Lit::Str(text)) => Some(text.value()),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

@@ -93,6 +93,19 @@ struct Awkward {
     reset_password: bool,
 }
 
+macro_rules! documented {
+    ($name:ident: $doc:expr) => {
+        #[derive(Elicit)]
+        struct $name {
+            #[doc = $doc]
+            #[expect(dead_code, reason = "only its form is looked at")]
+            word: String,
+        }
+    };
+}
+
+documented!(Documented: "Words from a macro");
+
 fn default_content() -> &'static str {
     "from a function"
 }
@@ -247,6 +260,13 @@ fn a_struct_without_fields_is_a_bare_confirmation() {
     assert!(Nothing::form().is_empty() && Unit::form().is_empty());
     assert_eq!(decode(&json!({})), Ok(Nothing {}));
     assert_eq!(Unit::from_content(&Content::new()), Ok(Unit));
+}
+
+#[test]
+fn doc_comments_may_come_from_macros() {
+    let form = Documented::form();
+    let description = form.field("word").unwrap().description.as_deref();
+    assert_eq!(description, Some("Words from a macro"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::decode;
 
 #[derive(JsonSchema, Deserialize, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
-struct Settings {
+pub(super) struct Settings {
     /// What it is called
     #[schemars(length(min = 2, max = 10))]
     name: String,
