@@ -183,7 +183,7 @@ fn the_schemas_refuse_what_is_wrong() {
 }
 
 /// One field of each kind of P24, with every key that it takes, named for the
-/// definition that it must fit.
+/// definition that it must fit (less `Schema`).
 #[derive(Elicit)]
 #[elicit(rename_all = "PascalCase")]
 #[expect(dead_code, reason = "only its form is looked at")]
@@ -196,25 +196,25 @@ struct EveryKind {
         format = "email",
         default = "a@b.co"
     )]
-    string_schema: String,
+    string: String,
     /// Words
     #[elicit(title = "Number", min = -1.5, max = 1.5, default = 0.5)]
-    number_schema: f64,
+    number: f64,
     /// Words
     #[elicit(title = "Yes or no", default = true)]
-    boolean_schema: bool,
+    boolean: bool,
     /// Words
     #[elicit(title = "One", default = Low)]
-    untitled_single_select_enum_schema: Bare,
+    untitled_single_select_enum: Bare,
     /// Words
     #[elicit(title = "One", default = Low)]
-    titled_single_select_enum_schema: Titled,
+    titled_single_select_enum: Titled,
     /// Words
     #[elicit(title = "Some", min_items = 1, max_items = 2, default = [Low])]
-    untitled_multi_select_enum_schema: Vec<Bare>,
+    untitled_multi_select_enum: Vec<Bare>,
     /// Words
     #[elicit(title = "Some", min_items = 1, max_items = 2, default = [Low, High])]
-    titled_multi_select_enum_schema: Vec<Titled>,
+    titled_multi_select_enum: Vec<Titled>,
 }
 
 #[derive(Elicit)]
@@ -239,10 +239,11 @@ fn every_kind_of_field_is_one_that_the_schemas_define() {
     let form = json!(form);
     let fields = form["properties"].as_object().unwrap();
     assert_eq!(fields.len(), 7);
-    for (definition, field) in fields {
-        schemas.mcp.check(definition, field);
+    for (name, field) in fields {
+        let definition = format!("{name}Schema");
+        schemas.mcp.check(&definition, field);
         for (keyword, value) in field.as_object().unwrap() {
-            let known = &schemas.mcp.definitions[definition]["properties"][keyword];
+            let known = &schemas.mcp.definitions[&definition]["properties"][keyword];
             assert!(known.is_object(), "{definition} has no {keyword}: {value}");
         }
     }
