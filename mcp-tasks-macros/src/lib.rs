@@ -32,12 +32,61 @@ pub fn mcp_task(attribute: TokenStream, item: TokenStream) -> TokenStream {
     task::mcp_task(attribute.into(), &item.into()).into()
 }
 
-/// Makes a struct a form that a person can be asked to fill in, or an enum
-/// without data a choice.
+/// Makes a struct with named fields a form that a person can be asked to fill
+/// in, or an enum without data a choice (P24).
 ///
-/// The module `mcp_tasks::elicit` describes the types that fields may have and
-/// the keys of `#[elicit(..)]`.
+/// The form has the fields in the order of the struct, and the same bytes in
+/// every run and build. What is wrong is said when it is compiled, all at once.
+///
+/// # Fields
+///
+/// | type | in the form | keys |
+/// |---|---|---|
+/// | `String` | `string` | `min_len`, `max_len`, `format` |
+/// | `i8` to `i128`, `u8` to `u128`, `isize`, `usize` | `integer` within the type's range, and within ±(2^53 - 1) | `min`, `max` |
+/// | `f32`, `f64` | `number` | `min`, `max` |
+/// | `bool` | `boolean` | |
+/// | an enum with `#[derive(Elicit)]` | `string` with `enum`, or with `oneOf` if a variant has a title | |
+/// | `Vec` of such an enum | `array` with `items.enum` or `items.anyOf`, each at most once | `min_items`, `max_items` |
+/// | `Option` of any of these | the same, not `required` | those of the type |
+///
+/// # `#[elicit(..)]`
+///
+/// | on | key | meaning | default |
+/// |---|---|---|---|
+/// | a field | `title = ".."` | the name that is shown | none; clients show the field's name |
+/// | | `description = ".."` | the explanation that is shown | the doc comment |
+/// | | `default = ..` | what the field starts with, and has if it is left empty; it is then not `required`. A literal of the field's type, `Variant`, `[First, Second]`, or any expression; without `Some` for an `Option` | none |
+/// | | `rename = ".."` | the name on the wire | the field's name |
+/// | | `min = .., max = ..` | the range of a number, as literals | that of the type |
+/// | | `min_len = .., max_len = ..` | the length of a text, in Unicode characters | any |
+/// | | `format = ".."` | `email`, `uri`, `date` or `date-time` | none |
+/// | | `min_items = .., max_items = ..` | how many may be chosen | any |
+/// | | `not_secret` | the name looks like a secret's, but the value is none (P25) | |
+/// | a variant | `title = ".."` | what is shown | the doc comment's first paragraph; if any variant has a title, the name in words |
+/// | | `rename = ".."` | what is sent | the name in `snake_case` |
+/// | the struct or enum | `rename_all = ".."` | how all names on the wire are written: `lowercase`, `UPPERCASE`, `PascalCase`, `camelCase`, `snake_case`, `SCREAMING_SNAKE_CASE`, `kebab-case` or `SCREAMING-KEBAB-CASE`, each as serde has it | |
+/// | | `crate = ".."` | the path of `mcp_tasks`, if it is renamed | `::mcp_tasks` |
+///
+/// # `#[serde(..)]`
+///
+/// On a type that serde knows as well, `rename` and `rename_all` are the form's
+/// too, as serde reads by them; `#[elicit(..)]` overrules them. What makes serde
+/// read something else than the form asks for (`flatten`, `skip`, `with`, `tag`
+/// and the like, `default` on a field that the form requires) is a compile
+/// error, and what concerns writing only is let be. Without any of them, note
+/// that serde writes an enum's variants as they are, and a form in
+/// `snake_case`.
 #[proc_macro_derive(Elicit, attributes(elicit))]
 pub fn derive_elicit(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     elicit::derive(input.into()).into()
+}
+
+/// The functions by which a derived form knows the name of a secret, for forms
+/// that are not derived. For `mcp_tasks` itself.
+#[doc(hidden)]
+#[proc_macro]
+pub fn secret_names(_: TokenStream) -> TokenStream {
+    let source = include_str!("elicit/secrets.rs");
+    source.parse().expect("the file is compiled here as well")
 }

@@ -53,7 +53,7 @@
 //! | to | see |
 //! |---|---|
 //! | make a function a tool | [`mcp_task`] |
-//! | ask a person | [`ask_user`], [`Elicit`](mod@elicit) |
+//! | ask a person | [`ask_user`], [`Elicit`](mod@elicit), [`FromSchema`](elicit::FromSchema) |
 //! | touch the outside world | [`step`], [`step_value`], [`step_with`], [`step_key`], [`unrecorded`] |
 //! | wait | [`sleep`], [`sleep_until`], [`signal`], [`cancelled`] |
 //! | do several things at once | [`join!`], [`try_join!`], [`race!`], [`join_all`] |

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use jsonschema::Validator;
+use mcp_tasks::Elicit;
 use mcp_tasks_tests::{Client, Declares, Fixture, Reply, keys};
 use serde_json::{Value, json};
 
@@ -181,6 +182,75 @@ fn the_schemas_refuse_what_is_wrong() {
     }
 }
 
+/// One field of each kind of P24, with every key that it takes, named for the
+/// definition that it must fit (less `Schema`).
+#[derive(Elicit)]
+#[elicit(rename_all = "PascalCase")]
+#[expect(dead_code, reason = "only its form is looked at")]
+struct EveryKind {
+    /// Words
+    #[elicit(
+        title = "Text",
+        min_len = 1,
+        max_len = 80,
+        format = "email",
+        default = "a@b.co"
+    )]
+    string: String,
+    /// Words
+    #[elicit(title = "Number", min = -1.5, max = 1.5, default = 0.5)]
+    number: f64,
+    /// Words
+    #[elicit(title = "Yes or no", default = true)]
+    boolean: bool,
+    /// Words
+    #[elicit(title = "One", default = Low)]
+    untitled_single_select_enum: Bare,
+    /// Words
+    #[elicit(title = "One", default = Low)]
+    titled_single_select_enum: Titled,
+    /// Words
+    #[elicit(title = "Some", min_items = 1, max_items = 2, default = [Low])]
+    untitled_multi_select_enum: Vec<Bare>,
+    /// Words
+    #[elicit(title = "Some", min_items = 1, max_items = 2, default = [Low, High])]
+    titled_multi_select_enum: Vec<Titled>,
+}
+
+#[derive(Elicit)]
+enum Bare {
+    Low,
+    High,
+}
+
+#[derive(Elicit)]
+enum Titled {
+    /// Rather low
+    Low,
+    #[elicit(title = "Rather high", rename = "hi")]
+    High,
+}
+
+#[test]
+fn every_kind_of_field_is_one_that_the_schemas_define() {
+    let mut schemas = Schemas::load();
+    let form = EveryKind::form();
+    assert!(form.faults().is_empty());
+    let form = json!(form);
+    let fields = form["properties"].as_object().unwrap();
+    assert_eq!(fields.len(), 7);
+    for (name, field) in fields {
+        let definition = format!("{name}Schema");
+        schemas.mcp.check(&definition, field);
+        for (keyword, value) in field.as_object().unwrap() {
+            let known = &schemas.mcp.definitions[&definition]["properties"][keyword];
+            assert!(known.is_object(), "{definition} has no {keyword}: {value}");
+        }
+    }
+    let request = json!({"mode": "form", "message": "Please", "requestedSchema": form});
+    schemas.mcp.check("ElicitRequestFormParams", &request);
+}
+
 #[tokio::test]
 async fn c09_every_reply_of_whole_lives_validates() {
     let mut schemas = Schemas::load();
@@ -249,6 +319,21 @@ async fn lives(schemas: &mut Schemas, client: &Client) {
     schemas.tasks_result("UpdateTaskResult", &client.update(&id, right).await);
     client.until(&id, "completed").await;
     schemas.task(&client.try_get(&id).await);
+
+    let id = follow(
+        schemas,
+        client,
+        "form_of_schema",
+        none.clone(),
+        "input_required",
+    )
+    .await;
+    let key = client.until_asked(&id, None).await;
+    let content = json!({"zone": "west", "atMost": 7, "level": "low", "windows": ["tonight"]});
+    let right = json!({ &key: { "action": "accept", "content": content } });
+    schemas.tasks_result("UpdateTaskResult", &client.update(&id, right).await);
+    let task = client.until(&id, "completed").await;
+    assert_eq!(task["result"]["structuredContent"], content);
 
     let id = follow(
         schemas,

@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 use syn::{Data, DeriveInput, Fields, Ident};
 
+use super::container::Container;
 use super::fields::{self, Field};
 use super::variants::{self, Variant};
 use super::{Errors, messages};
@@ -14,13 +15,19 @@ pub(super) enum Item<'a> {
 }
 
 /// What the item asks for, as far as it can be told; with errors it is not used.
-pub(super) fn check<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Item<'a>> {
+pub(super) fn check<'a>(
+    input: &'a DeriveInput,
+    container: &Container,
+    errors: &mut Errors,
+) -> Option<Item<'a>> {
     if !input.generics.params.is_empty() {
         errors.push_over(&input.generics.params, messages::GENERICS);
     }
     match &input.data {
         Data::Struct(data) => match &data.fields {
-            Fields::Named(named) => Some(Item::Form(fields::check(&named.named, errors))),
+            Fields::Named(named) => {
+                Some(Item::Form(fields::check(&named.named, container, errors)))
+            }
             Fields::Unit => Some(Item::Form(Vec::new())),
             Fields::Unnamed(unnamed) => {
                 errors.push_over(unnamed, messages::TUPLE_STRUCT);
@@ -31,7 +38,11 @@ pub(super) fn check<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<I
             if data.variants.is_empty() {
                 errors.push(input.ident.span(), messages::EMPTY_ENUM);
             }
-            Some(Item::Choice(variants::check(&data.variants, errors)))
+            Some(Item::Choice(variants::check(
+                &data.variants,
+                container,
+                errors,
+            )))
         }
         Data::Union(data) => {
             errors.push(data.union_token.span, messages::UNION);

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Expr, Lit, Type};
+use syn::{Expr, ExprArray, Lit, LitStr, Type};
 
 use super::keys::{Bound, Checker};
 use super::literals::{self, Number};
@@ -36,6 +36,10 @@ impl Checker<'_> {
             self.errors.push(entry.key.span(), message);
             return None;
         };
+        if let Some(message) = about_option(expr, self.ty.optional) {
+            self.errors.push(entry.value_span(), message);
+            return None;
+        }
         let number = literals::number(expr);
         let literal = literals::literal(expr);
         let is_literal = number.is_some() || literal.is_some();
@@ -50,6 +54,7 @@ impl Checker<'_> {
                     &text.token(),
                     entry,
                 );
+                self.formatted(text, entry);
                 Some(Initial::Text(text.into_token_stream()))
             }
             (Shape::Integer(name), _, Some(number @ Number::Int(_))) => {
@@ -111,10 +116,35 @@ impl Checker<'_> {
         let (min, max) = (self.bounds.min_items, self.bounds.max_items);
         let shown = format!("of {count}");
         self.within(("min_items", min), ("max_items", max), count, &shown, entry);
+        self.each_once(array);
         let item = self.ty.item;
         Some(Initial::Items(
             array.elems.iter().map(|each| variant(each, item)).collect(),
         ))
+    }
+
+    /// Whether a text looks as its format says, as far as can be told here.
+    fn formatted(&mut self, text: &LitStr, entry: &Entry) {
+        if let Some(format) = self.given_format
+            && format.surely_not(&text.value())
+        {
+            let message = messages::default_format(&text.value(), format.name(), format.example());
+            self.errors.push(entry.value_span(), message);
+        }
+    }
+
+    /// Complains of a choice that is listed twice under one name.
+    fn each_once(&mut self, array: &ExprArray) {
+        let mut seen = Vec::new();
+        for item in &array.elems {
+            let Some(name) = last_name(item) else {
+                continue;
+            };
+            if seen.contains(&name) {
+                self.errors.push_over(item, messages::default_twice(&name));
+            }
+            seen.push(name);
+        }
     }
 
     /// Whether the default fits the bounds, by whatever they measure.
@@ -141,6 +171,23 @@ impl Checker<'_> {
             let message = messages::default_outside(shown, bound, limit);
             self.errors.push(entry.value_span(), message);
         }
+    }
+}
+
+/// What is wrong with a default that is written as an `Option`.
+fn about_option(expr: &Expr, optional: bool) -> Option<&'static str> {
+    match literals::bare(expr) {
+        Expr::Path(_) if last_name(expr)? == "None" && optional => Some(messages::DEFAULT_NONE),
+        Expr::Call(call) if last_name(&call.func)? == "Some" => Some(messages::DEFAULT_SOME),
+        _ => None,
+    }
+}
+
+/// The last segment of a path.
+fn last_name(expr: &Expr) -> Option<String> {
+    match literals::bare(expr) {
+        Expr::Path(path) => Some(path.path.segments.last()?.ident.unraw().to_string()),
+        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::Ident;
 
+use super::formats::Format;
 use super::literals::{self, Number};
 use super::parse::Entry;
 use super::types::{self, FieldType, Shape};
@@ -31,6 +32,7 @@ pub(super) struct Bounds {
 pub(super) struct Checker<'a> {
     pub ty: &'a FieldType<'a>,
     pub bounds: Bounds,
+    pub given_format: Option<Format>,
     calls: Vec<(Ident, TokenStream)>,
     pub errors: &'a mut Errors,
 }
@@ -40,6 +42,7 @@ impl<'a> Checker<'a> {
         Self {
             ty,
             bounds: Bounds::default(),
+            given_format: None,
             calls: Vec::new(),
             errors,
         }
@@ -54,7 +57,7 @@ impl<'a> Checker<'a> {
         let key = entry.name();
         let fits = self.fits(entry, &key);
         let argument = match key.as_str() {
-            "title" => literals::text(entry, self.errors).map(ToTokens::into_token_stream),
+            "title" => literals::words(entry, self.errors).map(ToTokens::into_token_stream),
             "min" | "max" => self.bound(entry, &key, fits),
             "format" => self.format(entry),
             _ => self.count(entry, &key),
@@ -123,12 +126,13 @@ impl<'a> Checker<'a> {
     }
 
     fn format(&mut self, entry: &Entry) -> Option<TokenStream> {
-        let format = literals::text(entry, self.errors)?;
-        if !["email", "uri", "date", "date-time"].contains(&format.as_str()) {
-            let message = messages::unknown_format(&format);
+        let name = literals::text(entry, self.errors)?;
+        self.given_format = Format::named(&name);
+        if self.given_format.is_none() {
+            let message = messages::unknown_format(&name);
             self.errors.push(entry.value_span(), message);
         }
-        Some(format.into_token_stream())
+        Some(name.into_token_stream())
     }
 
     fn remember(&mut self, key: &str, number: Number, entry: &Entry) {

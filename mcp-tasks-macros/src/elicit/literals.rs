@@ -103,6 +103,15 @@ pub(super) fn text(entry: &Entry, errors: &mut Errors) -> Option<String> {
     text
 }
 
+/// Words for a person.
+pub(super) fn words(entry: &Entry, errors: &mut Errors) -> Option<String> {
+    let words = text(entry, errors)?;
+    if words.trim().is_empty() {
+        errors.push(entry.value_span(), messages::EMPTY_WORDS);
+    }
+    Some(words)
+}
+
 /// A name on the wire.
 pub(super) fn name(entry: &Entry, errors: &mut Errors) -> Option<String> {
     let name = text(entry, errors)?;

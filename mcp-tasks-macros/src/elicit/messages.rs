@@ -32,6 +32,80 @@ pub(super) const CHOICE_DEFAULT: &str =
 pub(super) const LIST_DEFAULT: &str =
     "the default of a list is a list of variants: write `default = [First, Second]`";
 
+pub(super) const EMPTY_WORDS: &str =
+    "there is nothing to show: write some words, or leave the key out";
+
+pub(super) const SERDE_FLATTEN: &str = "a form is flat and its fields are known when it is compiled: write the fields of this struct \
+     beside the others instead of `#[serde(flatten)]`";
+
+pub(super) const SERDE_DEFAULT: &str = "`#[serde(default)]` lets a value be missing that the form requires: write \
+     `#[elicit(default = ..)]` as well, or make the field an `Option`";
+
+pub(super) const REFERENCE: &str =
+    "an answer is owned: write `String` for `&str`, and the type itself for any other reference";
+
+pub(super) const OPTION_TWICE: &str =
+    "a field is filled in or empty, and nothing between: write `Option` once";
+
+pub(super) const OPTION_IN_LIST: &str = "a list holds what was chosen, and nothing else: write `Vec<E>`, or `Option<Vec<E>>` for a list \
+     that may be left empty";
+
+pub(super) const SET: &str =
+    "several choices are a `Vec`, in which each stands at most once: write `Vec<E>`";
+
+pub(super) const CHAR: &str = "a single character is a text: write `String` with \
+     `#[elicit(min_len = 1, max_len = 1)]`";
+
+pub(super) const DEFAULT_NONE: &str =
+    "a field that may be left empty starts empty: leave `default` out";
+
+pub(super) const DEFAULT_SOME: &str = "the default of an `Option` is written without `Some`";
+
+pub(super) fn pointer(name: &str) -> String {
+    format!("a field holds its value itself: write the type without `{name}`")
+}
+
+pub(super) fn serde_default_of_all(field: impl Display) -> String {
+    format!(
+        "`#[serde(default)]` lets `{field}` be missing, and the form requires it: write \
+         `#[elicit(default = ..)]` on it as well, or make it an `Option`"
+    )
+}
+
+pub(super) fn serde_skip(key: &str) -> String {
+    format!(
+        "everything in a form is asked for and read, so `#[serde({key})]` cannot be meant: take \
+         this out of the type that is asked for"
+    )
+}
+
+pub(super) fn serde_reads_otherwise(key: &str) -> String {
+    format!(
+        "`#[serde({key})]` makes serde read something else than the form of `#[derive(Elicit)]` \
+         asks for: leave it out, or derive `JsonSchema` and `Deserialize` instead and ask for \
+         `FromSchema<..>`"
+    )
+}
+
+pub(super) fn unknown_case(case: &str, nearest: Option<&str>, known: &[&str]) -> String {
+    let known = list(known);
+    match nearest {
+        Some(nearest) => format!("unknown spelling `{case}`, did you mean `{nearest}`? ({known})"),
+        None => format!("unknown spelling `{case}`: write one of {known}"),
+    }
+}
+
+pub(super) fn default_format(text: &str, format: &str, example: &str) -> String {
+    format!(
+        "the default `{text}` is no `{format}`, so the form would be refused as it is first shown: \
+         write one such as `{example}`"
+    )
+}
+
+pub(super) fn default_twice(item: &str) -> String {
+    format!("`{item}` is chosen twice, and each choice is made once: keep one")
+}
+
 pub(super) fn attribute_syntax(error: &syn::Error) -> String {
     format!(
         "{error}; `#[elicit(..)]` takes keys separated by commas, as in \

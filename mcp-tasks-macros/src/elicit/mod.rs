@@ -4,15 +4,20 @@
 //! Everything that is wrong is reported at once. Even then impls are written,
 //! so that code elsewhere that relies on them is not in error as well.
 
+mod case;
 mod check;
+mod container;
 mod defaults;
 mod expand;
 mod fields;
+mod formats;
 mod keys;
 mod literals;
 mod messages;
 mod names;
 mod parse;
+mod secrets;
+mod serde;
 mod types;
 mod variants;
 
@@ -25,12 +30,13 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let mut errors = Errors::default();
-    let crate_path = parse::crate_path(&input.attrs, &mut errors);
-    let item = check::check(&input, &mut errors);
+    let container = container::read(&input.attrs, &mut errors);
+    let crate_path = &container.crate_path;
+    let item = check::check(&input, &container, &mut errors);
     match (item, errors.into_compile_errors()) {
-        (Some(item), None) => expand::expand(&input.ident, &crate_path, &item),
+        (Some(item), None) => expand::expand(&input.ident, crate_path, &item),
         (_, errors) => {
-            let fallback = expand::fallback(&input, &crate_path);
+            let fallback = expand::fallback(&input, crate_path);
             quote::quote!(#errors #fallback)
         }
     }

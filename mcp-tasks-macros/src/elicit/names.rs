@@ -1,27 +1,7 @@
-//! Names: their words, the names on the wire that follow from them, whether
-//! they look like a secret's, and which known word was probably meant.
+//! Names: the names on the wire that follow from them, and which known word was
+//! probably meant.
 
-/// The words of a `snake_case` or `CamelCase` name, in lower case.
-fn words(name: &str) -> Vec<String> {
-    let chars: Vec<char> = name.chars().collect();
-    let mut words = vec![String::new()];
-    for (at, &c) in chars.iter().enumerate() {
-        if !c.is_alphanumeric() {
-            words.push(String::new());
-            continue;
-        }
-        let after_lower = at > 0 && !chars[at - 1].is_uppercase();
-        let before_lower = chars.get(at + 1).is_some_and(|next| next.is_lowercase());
-        if c.is_uppercase() && at > 0 && (after_lower || before_lower) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
+use super::secrets::words;
 
 /// `NextMonday` as `next_monday`.
 pub(super) fn snake_case(name: &str) -> String {
@@ -36,45 +16,6 @@ pub(super) fn sentence_case(name: &str) -> String {
         Some(first) => first.to_uppercase().chain(chars).collect(),
         None => text,
     }
-}
-
-/// Words, and pairs of words, that name secrets wherever they stand in a name.
-const SECRETS: &[&[&str]] = &[
-    &["password"],
-    &["passwords"],
-    &["passwd"],
-    &["pwd"],
-    &["passphrase"],
-    &["passcode"],
-    &["secret"],
-    &["secrets"],
-    &["token"],
-    &["apikey"],
-    &["credential"],
-    &["credentials"],
-    &["pin"],
-    &["cvv"],
-    &["cvc"],
-    &["ssn"],
-    &["otp"],
-    &["api", "key"],
-    &["access", "key"],
-    &["private", "key"],
-    &["privatekey"],
-    &["card", "number"],
-    &["security", "code"],
-    &["social", "security"],
-];
-
-/// Whether a field of this name probably asks for a secret.
-pub(super) fn is_secret(name: &str) -> bool {
-    let words = words(name);
-    let words: Vec<&str> = words
-        .iter()
-        .map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
-        .collect();
-    let stands_in = |secret: &[&str]| words.windows(secret.len()).any(|part| part == secret);
-    SECRETS.iter().any(|secret| stands_in(secret))
 }
 
 /// The known word that was probably meant.
@@ -126,38 +67,6 @@ mod tests {
             assert_eq!(snake_case(name), sent);
         }
         assert_eq!(sentence_case("NextMonday"), "Next monday");
-    }
-
-    #[test]
-    fn secrets_are_seen_in_names_and_not_in_parts_of_words() {
-        for name in [
-            "password",
-            "db_password",
-            "password2",
-            "apiKey",
-            "api_key",
-            "access_token",
-            "pin",
-            "user_pin",
-            "ssn",
-            "private_key",
-            "credentials",
-            "card_number",
-        ] {
-            assert!(is_secret(name), "{name}");
-        }
-        for name in [
-            "shipping",
-            "pinned",
-            "tokenizer",
-            "max_tokens",
-            "key",
-            "secretary",
-            "compass",
-            "keynote_api",
-        ] {
-            assert!(!is_secret(name), "{name}");
-        }
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Reads attributes into keys and values, without judging them yet.
 
 use proc_macro2::Span;
-use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta, Path, Token};
+use syn::{Attribute, Expr, Ident, Lit, Meta, Token};
 
 use super::{Errors, literals, messages, names};
 
@@ -61,7 +60,7 @@ impl Place {
 
     fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Container => &["crate"],
+            Self::Container => &["rename_all", "crate"],
             Self::Field => &[
                 "title",
                 "description",
@@ -115,24 +114,6 @@ pub(super) fn entries(attrs: &[Attribute], place: Place, errors: &mut Errors) ->
     entries
 }
 
-/// Where the runtime crate is found.
-pub(super) fn crate_path(attrs: &[Attribute], errors: &mut Errors) -> proc_macro2::TokenStream {
-    let usual = quote!(::mcp_tasks);
-    let entries = entries(attrs, Place::Container, errors);
-    let Some(entry) = entries.first() else {
-        return usual;
-    };
-    let path = match &entry.value {
-        Some(Expr::Path(path)) => Some(path.path.clone()),
-        _ => literals::quiet_text(entry).and_then(|text| text.parse::<Path>().ok()),
-    };
-    if let Some(path) = path {
-        return quote!(#path);
-    }
-    errors.push(entry.value_span(), messages::CRATE_PATH);
-    usual
-}
-
 /// The doc comment: each paragraph on one line, list items on their own.
 pub(super) fn doc(attrs: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attrs.iter().filter_map(doc_text).collect();
@@ -161,13 +142,12 @@ pub(super) fn doc(attrs: &[Attribute]) -> Option<String> {
 
 fn doc_text(attr: &Attribute) -> Option<String> {
     match &attr.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            }) => Some(text.value()),
-            _ => None,
-        },
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => {
+            match literals::literal(&pair.value) {
+                Some(Lit::Str(text)) => Some(text.value()),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

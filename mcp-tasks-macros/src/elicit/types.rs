@@ -7,6 +7,7 @@
 use syn::{GenericArgument, PathArguments, Type};
 
 use super::literals::Number;
+use super::messages;
 
 /// 2^53 - 1, the limit that the runtime holds whole numbers to.
 const SAFE_INTEGER: i128 = 9_007_199_254_740_991;
@@ -50,11 +51,40 @@ pub(super) fn look_at(ty: &Type) -> FieldType<'_> {
     }
 }
 
+/// What to write instead of a type that is no field, where that can be told.
+pub(super) fn instead(ty: &Type) -> Option<String> {
+    if let Type::Reference(_) = ungrouped(ty) {
+        return Some(messages::REFERENCE.to_owned());
+    }
+    let (name, argument) = named(ty)?;
+    let of = |name: &str| {
+        argument
+            .and_then(named)
+            .is_some_and(|(inner, _)| inner == name)
+    };
+    match (name.as_str(), argument) {
+        ("Option", Some(_)) if of("Option") => Some(messages::OPTION_TWICE.to_owned()),
+        ("Vec", Some(_)) if of("Option") => Some(messages::OPTION_IN_LIST.to_owned()),
+        ("Option" | "Vec", Some(inner)) => instead(inner),
+        ("HashSet" | "BTreeSet" | "IndexSet" | "VecDeque", _) => Some(messages::SET.to_owned()),
+        ("Box" | "Rc" | "Arc", Some(_)) => Some(messages::pointer(&name)),
+        ("char", None) => Some(messages::CHAR.to_owned()),
+        _ => None,
+    }
+}
+
+/// The type without parentheses and the invisible groups of macros.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        Type::Paren(paren) => ungrouped(&paren.elem),
+        other => other,
+    }
+}
+
 /// The last segment of a path, with its only type argument.
 fn named(ty: &Type) -> Option<(String, Option<&Type>)> {
-    let path = match ty {
-        Type::Group(group) => return named(&group.elem),
-        Type::Paren(paren) => return named(&paren.elem),
+    let path = match ungrouped(ty) {
         Type::Path(path) if path.qself.is_none() => &path.path,
         _ => return None,
     };

@@ -4,9 +4,11 @@ use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::{Fields, Ident, Token};
 
+use super::case::Case;
 use super::check::WireNames;
+use super::container::Container;
 use super::parse::{self, Place};
-use super::{Errors, literals, messages, names};
+use super::{Errors, literals, messages, names, serde};
 
 /// One thing to choose.
 pub(super) struct Variant<'a> {
@@ -19,6 +21,7 @@ pub(super) struct Variant<'a> {
 
 pub(super) fn check<'a>(
     variants: &'a Punctuated<syn::Variant, Token![,]>,
+    container: &Container,
     errors: &mut Errors,
 ) -> Vec<Variant<'a>> {
     let mut seen = WireNames::default();
@@ -28,18 +31,20 @@ pub(super) fn check<'a>(
             errors.push_over(&variant.fields, messages::VARIANT_DATA);
         }
         let mut title = parse::doc(&variant.attrs).as_deref().map(as_title);
-        let mut renamed = None;
+        let mut renamed = serde::look_at(&variant.attrs, errors).rename;
         for entry in parse::entries(&variant.attrs, Place::Variant, errors) {
             if entry.key == "title" {
-                title = literals::text(&entry, errors);
-            } else {
-                let name = literals::name(&entry, errors);
-                renamed = name.map(|name| (name, entry.value_span()));
+                title = literals::words(&entry, errors);
+            } else if let Some(name) = literals::name(&entry, errors) {
+                renamed = Some((name, entry.value_span()));
             }
         }
         let (value, span) = renamed.unwrap_or_else(|| {
             let name = variant.ident.unraw().to_string();
-            (names::snake_case(&name), variant.ident.span())
+            let written = |case: Case| case.variant(&name);
+            let sent = container.rename_all.map(written);
+            let sent = sent.unwrap_or_else(|| names::snake_case(&name));
+            (sent, variant.ident.span())
         });
         seen.add(&value, &variant.ident, span, errors);
         checked.push(Variant {

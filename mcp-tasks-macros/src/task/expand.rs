@@ -275,12 +275,14 @@ fn definition(
     }
     let extracted = task.params.iter().filter(|param| param.extracted);
     let extracted = extracted.map(|param| &param.ty);
+    let asked = &task.asked;
     let output = task.output();
     ours! {
         #runtime::Definition::new(#name)
             #calls
             .input(#runtime::Of::<#arguments>::input_schema())
             #(.extract(#runtime::Of::<#extracted>::check))*
+            #(.asks(#runtime::Of::<#asked>::check_form))*
             .output(#runtime::Of::<#output>::output_schema())
     }
 }

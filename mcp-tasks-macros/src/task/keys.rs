@@ -94,7 +94,8 @@ pub(crate) fn single_binding(pat: &Pat) -> Option<String> {
     }
 }
 
-/// The answer type named in a turbofish: `ask_user::<Vec<Window>>` is `window`.
+/// The answer type named in a turbofish: `ask_user::<Vec<Window>>` is `window`,
+/// and so is `ask_user::<FromSchema<Window>>`.
 pub(crate) fn answer_type(call: &ExprCall) -> Option<String> {
     let Expr::Path(function) = &*call.func else {
         return None;
@@ -112,7 +113,8 @@ fn type_name(ty: &Type) -> Option<String> {
     match ty {
         Type::Path(ty) => {
             let last = ty.path.segments.last()?;
-            if (last.ident == "Vec" || last.ident == "Option")
+            let around = ["Vec", "Option", "FromSchema"];
+            if around.iter().any(|name| last.ident == name)
                 && let PathArguments::AngleBracketed(arguments) = &last.arguments
                 && let Some(GenericArgument::Type(inner)) = arguments.args.first()
             {

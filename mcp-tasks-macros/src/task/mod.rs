@@ -17,6 +17,7 @@ mod attribute;
 mod check;
 mod duration;
 mod expand;
+mod forms;
 mod keys;
 mod messages;
 mod parse;
@@ -56,8 +57,10 @@ pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStrea
         let allow = syn::parse_quote!(#[allow(unused, reason = "the body was refused")]);
         function.attrs.push(allow);
     }
+    // Before calls become tokens.
+    let asked = forms::asked(&function.block);
     rewrite::body(&mut function.block, &attribute, &report);
-    let task = TaskFn::new(function);
+    let task = TaskFn::new(function, asked);
 
     let output = expand::expand(&task, &attribute, shape);
     let errors = report.into_compile_errors();

@@ -27,6 +27,8 @@ pub(crate) struct TaskFn {
     pub(crate) params: Vec<Param>,
     pub(crate) output: ReturnType,
     pub(crate) block: Box<Block>,
+    /// The schemas that the body is seen to ask for.
+    pub(crate) asked: Vec<Type>,
 }
 
 /// One parameter.
@@ -45,7 +47,7 @@ pub(crate) struct Param {
 }
 
 impl TaskFn {
-    pub(crate) fn new(function: ItemFn) -> Self {
+    pub(crate) fn new(function: ItemFn, asked: Vec<Type>) -> Self {
         let ItemFn {
             attrs,
             vis,
@@ -82,6 +84,7 @@ impl TaskFn {
             params,
             output: sig.output,
             block,
+            asked,
         }
     }
 

@@ -288,11 +288,11 @@ mod tests {
         assert_eq!(ask(&json!({"answer": 255.0})), Ok(255_u8));
         assert_eq!(
             ask::<u8>(&json!({"answer": 256})).unwrap_err(),
-            "`answer` must be between 0 and 255"
+            "`answer` must be between 0 and 255, got 256"
         );
         assert_eq!(
             ask::<u64>(&json!({"answer": -1})).unwrap_err(),
-            "`answer` must be at least 0"
+            "`answer` must be at least 0, got -1"
         );
         assert_eq!(ask(&json!({"answer": -SAFE_INTEGER})), Ok(-SAFE_INTEGER));
         assert!(ask::<u64>(&json!({"answer": u64::MAX})).is_err());

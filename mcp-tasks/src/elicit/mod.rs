@@ -38,54 +38,38 @@
 //! assert!(approval.notify.is_none());
 //! ```
 //!
-//! # Fields
+//! Forms are flat: a struct or a list of structs is not a field. The derive macro
+//! [`Elicit`](derive@crate::Elicit) lists the types that fields may have, and all keys of
+//! `#[elicit(..)]`. Each of these types can also be asked for by itself, as the
+//! field [`answer`](ANSWER), and so can `()`, a form without fields that a
+//! person can only accept, decline or dismiss.
 //!
-//! | type | in the form |
-//! |---|---|
-//! | `String` | a text |
-//! | `bool` | yes or no |
-//! | an integer | a whole number within the type's range and within ±(2^53 - 1), which is as far as JSON numbers are exact everywhere |
-//! | `f32`, `f64` | a number |
-//! | an enum with `#[derive(Elicit)]` | one of its variants |
-//! | `Vec` of such an enum | any of its variants, each at most once |
-//! | `Option` of any of these | the same, may be left empty |
+//! A type that derives schemars' `JsonSchema` instead is asked for as
+//! [`FromSchema<T>`](FromSchema).
 //!
-//! Forms are flat: a struct or a list of structs is not a field. Each of these
-//! types can also be asked for by itself, and so can `()`, a form without
-//! fields that a person can only accept, decline or dismiss.
+//! # What is held, and when
 //!
-//! # `#[elicit(..)]` on a field
+//! An answer is held to its form before it is recorded. One that does not fit is
+//! refused, and the client is told everything that is wrong, by field and rule:
+//! ``` `percent` must be between 1 and 100, got 250 ```. The question stays open.
 //!
-//! | key | meaning |
-//! |---|---|
-//! | `title = ".."` | the name that is shown; without it, clients show the field's name |
-//! | `description = ".."` | the explanation that is shown; without it, the doc comment |
-//! | `default = ..` | what the field starts with; it is then not required, and is the value of a field that was left empty. A variant may be written without its enum: `default = Tonight` |
-//! | `rename = ".."` | the field's name on the wire |
-//! | `min = .., max = ..` | the range of a number |
-//! | `min_len = .., max_len = ..` | the length of a text, in Unicode characters |
-//! | `format = ".."` | `email`, `uri`, `date` or `date-time`, for a text |
-//! | `min_items = .., max_items = ..` | how many may be chosen, for a `Vec` |
-//! | `not_secret` | the field's name looks like a secret's, but its value is none. Secrets must not be asked for in a form |
-//!
-//! # `#[elicit(..)]` on a variant
-//!
-//! A variant is sent as its name in `snake_case`, or as what `rename = ".."`
-//! says. Its title is `title = ".."`, else its doc comment; if one variant has
-//! a title, those without get their name in words.
-//!
-//! On the struct or enum itself, `#[elicit(crate = "path")]` says where this
-//! crate is found under another name.
+//! The form itself is held to its own rules: mostly when it is compiled; what is
+//! only known when the program runs, such as a default that is computed, when
+//! its type is first asked for, or before that by [`check`].
 
 mod builtin;
 #[doc(hidden)]
 pub mod derived;
 mod known;
+mod names;
+mod schema;
 
 use serde_json::Value;
 
 use crate::protocol::{Choice, Content, FieldError, FieldKind, Form};
+pub use known::{FormError, check};
 pub(crate) use known::{KnownForm, known_form};
+pub use schema::FromSchema;
 
 /// The name of the only field of a form that asks for a single value.
 pub const ANSWER: &str = "answer";
@@ -97,6 +81,7 @@ pub const ANSWER: &str = "answer";
     message = "`{Self}` cannot be asked for in a form",
     label = "not an answer to a form",
     note = "write `#[derive(Elicit)]` on the struct or enum; `String`, `bool`, numbers, `()`, and `Vec` of an enum with `#[derive(Elicit)]` can be asked for as they are",
+    note = "a type that derives schemars' `JsonSchema` and serde's `Deserialize` is asked for as `FromSchema<T>`",
     note = "an answer that may be missing is `ask_user::<T>(..).optional()`; where nothing says the answer's type, write it: `ask_user::<bool>(..)`"
 )]
 pub trait Elicit: Sized + Send + 'static {
@@ -104,6 +89,13 @@ pub trait Elicit: Sized + Send + 'static {
     ///
     /// Questions make it once and keep it.
     fn form() -> Form;
+
+    /// What keeps [`form`](Self::form) from being asked; usually nothing.
+    ///
+    /// Looked at when a type is first asked for, and by [`check`].
+    fn faults() -> Vec<FieldError> {
+        Self::form().faults()
+    }
 
     /// The value that was filled in.
     ///

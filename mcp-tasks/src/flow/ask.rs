@@ -14,7 +14,7 @@ use super::bind::{InTask, Keyed, rename};
 use super::request::{Kind, Outcome, Request, TimerDue};
 use super::timer::set_timer;
 use super::{AskError, Bind, Bound, DurableFuture, Flow, NotInTask, Site};
-use crate::elicit::{self, Elicit, KnownForm};
+use crate::elicit::{self, Elicit, FormError, KnownForm};
 use crate::protocol::{Content, FieldError, InputRequest};
 use crate::task::{Action, InputKey, Response};
 
@@ -71,9 +71,12 @@ pub struct Ask<T, S> {
     timeout: Option<Duration>,
     any_wording: bool,
     state: S,
-    form: fn() -> KnownForm,
+    form: MakeForm,
     read: Read<T>,
 }
+
+/// Gives the form that the question shows, or why there is none.
+type MakeForm = fn() -> Result<KnownForm, Arc<FormError>>;
 
 /// Reads what was filled in.
 type Read<T> = fn(&Content) -> Result<T, Vec<FieldError>>;
@@ -243,7 +246,7 @@ pub struct Asking<T> {
     message: String,
     timer: Option<(InputKey, Duration)>,
     stage: Stage,
-    form: fn() -> KnownForm,
+    form: MakeForm,
     read: Read<T>,
 }
 
@@ -260,8 +263,19 @@ impl<T> Asking<T> {
             self.stage = Stage::Over;
             return Err(AskError::Unsupported);
         }
+        let form = match (self.form)() {
+            Ok(form) => form,
+            Err(error) => {
+                self.stage = Stage::Over;
+                self.misuse(format!(
+                    "the question `{}` cannot be asked: {error}",
+                    self.key
+                ));
+                return Ok(());
+            }
+        };
         self.stage = Stage::Waiting;
-        let request = form_request(&self.message, &(self.form)());
+        let request = form_request(&self.message, &form);
         let kind = Kind::Ask {
             request: request.clone(),
             any_wording: self.any_wording,
@@ -283,7 +297,7 @@ impl<T> Asking<T> {
             if let Some((timer, _)) = &self.timer {
                 self.flow.close(timer);
             }
-            return Some(self.read(&response));
+            return self.read(&response);
         }
         let (timer, _) = self.timer.as_ref()?;
         self.flow.take(timer)?;
@@ -291,10 +305,11 @@ impl<T> Asking<T> {
         Some(Err(AskError::TimedOut))
     }
 
-    fn read(&self, response: &Response) -> Result<T, AskError> {
+    /// The answer; none where it ends the task.
+    fn read(&self, response: &Response) -> Option<Result<T, AskError>> {
         match response.action {
-            Action::Decline => return Err(AskError::Declined),
-            Action::Cancel => return Err(AskError::Dismissed),
+            Action::Decline => return Some(Err(AskError::Declined)),
+            Action::Cancel => return Some(Err(AskError::Dismissed)),
             Action::Accept => {}
         }
         let read = match &response.content {
@@ -303,15 +318,20 @@ impl<T> Asking<T> {
         };
         // The answer was judged against the form before it was recorded: only
         // a type whose form and reading disagree gets here.
-        read.map_err(|errors| {
+        if let Err(errors) = &read {
             let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            self.flow.request(Request::Misuse(format!(
+            self.misuse(format!(
                 "the answer to `{}` fits its form, but not its type: {}",
                 self.key,
                 words.join("; ")
-            )));
-            AskError::Dismissed
-        })
+            ));
+        }
+        read.ok().map(Ok)
+    }
+
+    /// Ends the task in these words: nothing that is awaited here ever comes.
+    fn misuse(&self, words: String) {
+        self.flow.request(Request::Misuse(words));
     }
 }
 

@@ -14,6 +14,7 @@ use super::keeper::Loops;
 use super::lease::Lease;
 use super::{Limits, Runtime, Shared, TaskFn, Tasks, Tool};
 use crate::Error;
+use crate::elicit::{self, Elicit, FormError};
 use crate::flow::States;
 use crate::store::{MemoryStore, Server, TaskStore};
 use crate::task::{Retention, Timestamp, millis};
@@ -34,6 +35,8 @@ pub struct RuntimeBuilder {
     park_after: Duration,
     max_recoveries: u32,
     clock: Clock,
+    /// What is wrong with types that will be asked for.
+    unfit_forms: Vec<FormError>,
 }
 
 /// How long a process may run tasks without a sign of life.
@@ -61,6 +64,7 @@ impl RuntimeBuilder {
             park_after: PARK_AFTER,
             max_recoveries: MAX_RECOVERIES,
             clock: Clock::HOST,
+            unfit_forms: Vec::new(),
         }
     }
 
@@ -69,6 +73,15 @@ impl RuntimeBuilder {
         // Only the function's type matters: calls are made from what clients send.
         drop(function);
         self.tools.push(Arc::new(Tool::new::<A, F::Call>()));
+        self
+    }
+
+    /// Says that a task function asks for a `T`, so that what is wrong with its
+    /// form is found by [`build`](Self::build) rather than by the first task
+    /// that asks. A [`FromSchema<T>`](crate::elicit::FromSchema) that is written
+    /// out in the body of a tool is known without.
+    pub fn asks<T: Elicit>(mut self) -> Self {
+        self.unfit_forms.extend(elicit::check::<T>().err());
         self
     }
 
@@ -154,9 +167,11 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] naming every tool that is registered twice or lacks
-    /// its state.
+    /// [`Error::Config`] naming what is wrong: a tool that is registered twice
+    /// or lacks its state, or each type without a form that tools are known to
+    /// ask for.
     pub fn build(mut self) -> Result<Runtime, Error> {
+        self.check_forms()?;
         if self.lease < SHORTEST_LEASE {
             return Err(Error::Config(format!(
                 "a lease of {:?} is too short: give it at least {SHORTEST_LEASE:?}",
@@ -224,6 +239,22 @@ impl RuntimeBuilder {
             }
         }
         Ok(Runtime { shared })
+    }
+}
+
+impl RuntimeBuilder {
+    fn check_forms(&self) -> Result<(), Error> {
+        let told = self.unfit_forms.iter().map(ToString::to_string);
+        let of_tools = self.tools.iter().flat_map(|tool| {
+            let unfit = tool.unfit_forms();
+            unfit.map(|error| format!("tool `{}`: {error}", tool.name()))
+        });
+        let all: Vec<_> = told.chain(of_tools).collect();
+        if all.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Config(all.join("\n")))
+        }
     }
 }
 

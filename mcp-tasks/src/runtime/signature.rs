@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{CallContext, DecodeError};
+use crate::elicit::{self, Elicit, FormError};
 use crate::flow::{Extract, MissingState, States, TaskOutput, schema};
 
 /// A type that a client can send as an argument.
@@ -67,6 +68,17 @@ impl<E: Extract> Of<E> {
     }
 }
 
+impl<A: Elicit> Of<A> {
+    /// Whether the type can be asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`FormError`] if it cannot.
+    pub fn check_form() -> Result<(), FormError> {
+        elicit::check::<A>()
+    }
+}
+
 /// The same of a type that was refused elsewhere: such a program does not
 /// compile, and nothing of this ever runs.
 pub trait AnyType<T> {
@@ -97,8 +109,17 @@ pub trait AnyType<T> {
     fn check(_: &States) -> Result<(), MissingState> {
         unreachable!("{REFUSED}")
     }
+
+    /// See [`Of::check_form`].
+    ///
+    /// # Errors
+    ///
+    /// None.
+    fn check_form() -> Result<(), FormError> {
+        unreachable!("{REFUSED}")
+    }
 }
 
 impl<T> AnyType<T> for Of<T> {}
 
-const REFUSED: &str = "the type is refused where it stands in the task function's signature";
+const REFUSED: &str = "the type is refused where it stands in the task function";

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::elicit::FormError;
 use crate::flow::{Body, Extract, MissingState, States};
 use crate::protocol::ProtocolError;
 
@@ -37,10 +38,14 @@ pub struct Definition {
     pub(super) replay: bool,
     listing: Map<String, Value>,
     extracts: Vec<CheckState>,
+    forms: Vec<CheckForm>,
 }
 
 /// Says whether a state is there.
 type CheckState = fn(&States) -> Result<(), MissingState>;
+
+/// Says whether a type can be asked for.
+type CheckForm = fn() -> Result<(), FormError>;
 
 const DEFAULT_TTL_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -62,6 +67,7 @@ impl Definition {
             replay: true,
             listing,
             extracts: Vec::new(),
+            forms: Vec::new(),
         }
     }
 
@@ -145,6 +151,13 @@ impl Definition {
     #[must_use]
     pub fn extract(mut self, check: fn(&States) -> Result<(), MissingState>) -> Self {
         self.extracts.push(check);
+        self
+    }
+
+    /// A type that the body asks for: whether its form is one.
+    #[must_use]
+    pub fn asks(mut self, check: fn() -> Result<(), FormError>) -> Self {
+        self.forms.push(check);
         self
     }
 
@@ -323,6 +336,14 @@ impl Tool {
             .extracts
             .iter()
             .try_for_each(|check| check(states))
+    }
+
+    /// What is wrong with the forms that the body is known to ask for.
+    pub(super) fn unfit_forms(&self) -> impl Iterator<Item = FormError> {
+        self.definition
+            .forms
+            .iter()
+            .filter_map(|check| check().err())
     }
 
     /// Makes a call's body; nothing runs yet.

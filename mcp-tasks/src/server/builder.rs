@@ -18,6 +18,7 @@ use super::http::{HttpConfig, TaskService};
 use super::stdio::{Engine, StdioServer};
 use super::{BuiltServer, NoHandler};
 use crate::Error;
+use crate::elicit::Elicit;
 use crate::router::Router;
 use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn};
 use crate::store::TaskStore;
@@ -119,6 +120,15 @@ impl<H: ServerHandler> TaskServer<H> {
     /// Adds a tool.
     pub fn task<A, F: TaskFn<A>>(mut self, function: F) -> Self {
         self.runtime = self.runtime.task(function);
+        self
+    }
+
+    /// Says that a task function asks for a `T`, so that what is wrong with its
+    /// form is an error of [`build`](Self::build) rather than of the first task
+    /// that asks. A [`FromSchema<T>`](crate::elicit::FromSchema) that is written
+    /// out in the body of a tool is known without.
+    pub fn asks<T: Elicit>(mut self) -> Self {
+        self.runtime = self.runtime.asks::<T>();
         self
     }
 

@@ -1,7 +1,10 @@
 //! `#[derive(Elicit)]` as its users see it: which form a type asks with, and
 //! which answers become which values.
 
+mod asking;
 mod properties;
+mod schemas;
+mod serde_names;
 
 use mcp_tasks::Elicit;
 use mcp_tasks::protocol::Content;
@@ -89,6 +92,19 @@ struct Awkward {
     token: String,
     reset_password: bool,
 }
+
+macro_rules! documented {
+    ($name:ident: $doc:expr) => {
+        #[derive(Elicit)]
+        struct $name {
+            #[doc = $doc]
+            #[expect(dead_code, reason = "only its form is looked at")]
+            word: String,
+        }
+    };
+}
+
+documented!(Documented: "Words from a macro");
 
 fn default_content() -> &'static str {
     "from a function"
@@ -203,8 +219,8 @@ fn every_mistake_in_an_answer_is_named() {
         decode::<Approval>(&answer).unwrap_err(),
         [
             "`approve` is required",
-            "`percent` must be between 1 and 100",
-            "`window` must be one of `tonight`, `next_monday`, `any`",
+            "`percent` must be between 1 and 100, got 0",
+            "`window` must be one of `tonight`, `next_monday`, `any`, got `yesterday`",
             "`notify-address` must be a mail address such as `ana@example.org`",
         ]
     );
@@ -244,6 +260,13 @@ fn a_struct_without_fields_is_a_bare_confirmation() {
     assert!(Nothing::form().is_empty() && Unit::form().is_empty());
     assert_eq!(decode(&json!({})), Ok(Nothing {}));
     assert_eq!(Unit::from_content(&Content::new()), Ok(Unit));
+}
+
+#[test]
+fn doc_comments_may_come_from_macros() {
+    let form = Documented::form();
+    let description = form.field("word").unwrap().description.as_deref();
+    assert_eq!(description, Some("Words from a macro"));
 }
 
 #[test]

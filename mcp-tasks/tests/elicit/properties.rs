@@ -2,6 +2,7 @@
 //! sent, and a form means the same after a trip through JSON.
 
 use mcp_tasks::Elicit;
+use mcp_tasks::elicit::FromSchema;
 use mcp_tasks::protocol::{Choice, Field, FieldKind, Form, StringFormat};
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -9,6 +10,7 @@ use proptest::prelude::*;
 
 use serde_json::{Value, json};
 
+use super::schemas::Settings;
 use super::{Everything, Region, Window};
 
 /// Values near what forms ask for, and some that are far from it.
@@ -81,6 +83,21 @@ fn fits_and_decodes<T: Elicit>(answer: &Value) {
         let again = serde_json::to_value(&content).unwrap();
         assert_eq!(T::form().judge(Some(&again)).as_ref(), Ok(&content));
     }
+}
+
+/// Answers that have a fair chance of fitting [`Settings`].
+fn settings() -> impl Strategy<Value = Value> {
+    let some = answer(&FromSchema::<Settings>::form());
+    some.prop_map(|some| {
+        let mut answer = json!({
+            "name": "ada", "shareOfTraffic": 25, "ratio": 1, "count": -1, "big": 7,
+            "careful": true, "region": "us-east", "regions": ["eu-west"], "windows": [],
+        });
+        for (name, value) in some.as_object().into_iter().flatten().take(3) {
+            answer[name] = value.clone();
+        }
+        answer
+    })
 }
 
 fn single() -> impl Strategy<Value = Value> {
@@ -169,6 +186,11 @@ proptest! {
     #[test]
     fn what_fits_is_decoded(answer in likely()) {
         fits_and_decodes::<Everything>(&answer);
+    }
+
+    #[test]
+    fn what_fits_a_schema_is_read(answer in settings()) {
+        fits_and_decodes::<FromSchema<Settings>>(&answer);
     }
 
     #[test]

@@ -33,6 +33,34 @@ pub enum Colour {
     Green,
 }
 
+/// With serde beside it.
+#[derive(Elicit, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shared {
+    pub first_word: String,
+    #[serde(rename = "Kind", alias = "kind", skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<Speed>,
+    #[serde(default)]
+    #[elicit(default = 3)]
+    pub count: u8,
+}
+
+#[derive(Elicit, serde::Serialize, serde::Deserialize)]
+#[elicit(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
+pub enum Speed {
+    VerySlow,
+    #[serde(rename = "quick")]
+    Fast,
+}
+
+#[test]
+fn names_are_those_of_serde() {
+    let form = <Shared as Elicit>::form();
+    let names: Vec<_> = form.fields().map(|(name, _)| name).collect();
+    assert_eq!(names, ["firstWord", "Kind", "count"]);
+}
+
 #[test]
 fn every_field_is_in_the_form() {
     let form = <Survey as Elicit>::form();

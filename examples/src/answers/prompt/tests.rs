@@ -98,7 +98,7 @@ fn a_slip_is_explained_and_costs_one_more_try() {
         "It needs an answer. Please try again.",
         "It must be yes or no. Please try again.",
         "It must be a whole number. Please try again.",
-        "It must be between 1 and 100. Please try again.",
+        "It must be between 1 and 100, got 500. Please try again.",
         "It must be a number from 1 to 3. Please try again.",
         "It must be a mail address",
     ] {
@@ -163,7 +163,7 @@ fn text_and_numbers_are_held_to_their_rules() {
     assert!(seen.contains("  Region\n  text, 3 to 5 characters [north]\n"));
     assert!(seen.contains("a number from 0 [0.5]"));
     assert!(seen.contains("It must have 3 to 5 characters, not 2."));
-    assert!(seen.contains("It must be at least 0."));
+    assert!(seen.contains("It must be at least 0, got -1."));
 }
 
 #[test]

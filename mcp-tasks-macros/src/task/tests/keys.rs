@@ -46,6 +46,11 @@ fn an_ask_without_one_binding_is_named_by_its_answer() {
     for (body, key) in [
         ("ask_user::<DeployWindow>(\"?\").await?;", "deploy_window"),
         ("ask_user::<Vec<Window>>(\"?\").await?;", "window"),
+        ("ask_user::<FromSchema<Window>>(\"?\").await?;", "window"),
+        (
+            "let FromSchema(settings) = ask_user::<FromSchema<S>>(\"?\").await?;",
+            "settings",
+        ),
         (
             "ask_user::<forms::HTTPMethod>(\"?\").await?;",
             "http_method",

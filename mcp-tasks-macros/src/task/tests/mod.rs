@@ -2,6 +2,7 @@
 
 mod errors;
 mod expansions;
+mod forms;
 mod keys;
 
 use proc_macro2::TokenStream;

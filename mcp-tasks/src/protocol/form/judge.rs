@@ -146,12 +146,15 @@ fn judge_text(
 }
 
 fn judge_number(number: &Number, min: Option<f64>, max: Option<f64>) -> Result<(), String> {
-    let number = number.as_f64().filter(|number| number.is_finite());
-    let Some(number) = number else {
+    let Some(value) = number.as_f64().filter(|value| value.is_finite()) else {
         return Err("must be a number".to_owned());
     };
-    let fits = min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max);
-    if fits { Ok(()) } else { Err(range(min, max)) }
+    let fits = min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max);
+    if fits {
+        Ok(())
+    } else {
+        Err(range(min, max, number))
+    }
 }
 
 fn judge_integer(number: &Number, min: Option<i64>, max: Option<i64>) -> Result<i64, String> {
@@ -164,13 +167,13 @@ fn judge_integer(number: &Number, min: Option<i64>, max: Option<i64>) -> Result<
         (number.fract() == 0.0).then_some(number as i64)
     });
     let Some(whole) = whole else {
-        return Err("must be a whole number".to_owned());
+        return Err(format!("must be a whole number, got {number}"));
     };
     if min.is_some_and(|min| whole < min) || max.is_some_and(|max| whole > max) {
-        return Err(range(min, max));
+        return Err(range(min, max, number));
     }
     if !(-SAFE_INTEGER..=SAFE_INTEGER).contains(&whole) {
-        return Err(range(Some(-SAFE_INTEGER), Some(SAFE_INTEGER)));
+        return Err(range(Some(-SAFE_INTEGER), Some(SAFE_INTEGER), number));
     }
     Ok(whole)
 }
@@ -179,7 +182,11 @@ fn judge_choice(chosen: &str, choices: &[Choice]) -> Result<(), String> {
     if choices.iter().any(|choice| choice.value == chosen) {
         Ok(())
     } else {
-        Err(format!("must be one of {}", Names(choices)))
+        Err(format!(
+            "must be one of {}, got {}",
+            Names(choices),
+            Chosen(chosen)
+        ))
     }
 }
 
@@ -193,7 +200,11 @@ fn judge_choices(
     for value in chosen {
         let known = |choice: &&Choice| value.as_str() == Some(&choice.value);
         let Some(choice) = choices.iter().find(known) else {
-            return Err(format!("must be a list of any of {}", Names(choices)));
+            let rule = format!("must be a list of any of {}", Names(choices));
+            return Err(match value.as_str() {
+                Some(chosen) => format!("{rule}, got {}", Chosen(chosen)),
+                None => rule,
+            });
         };
         if seen.contains(&choice.value.as_str()) {
             return Err(format!("must not list `{}` twice", choice.value));
@@ -224,12 +235,26 @@ fn judge_count(
     })
 }
 
-fn range<N: std::fmt::Display>(min: Option<N>, max: Option<N>) -> String {
+fn range<N: std::fmt::Display>(min: Option<N>, max: Option<N>, got: &Number) -> String {
     match (min, max) {
-        (Some(min), Some(max)) => format!("must be between {min} and {max}"),
-        (Some(min), None) => format!("must be at least {min}"),
-        (None, Some(max)) => format!("must be at most {max}"),
+        (Some(min), Some(max)) => format!("must be between {min} and {max}, got {got}"),
+        (Some(min), None) => format!("must be at least {min}, got {got}"),
+        (None, Some(max)) => format!("must be at most {max}, got {got}"),
         (None, None) => unreachable!("without bounds every number fits"),
+    }
+}
+
+/// What was chosen though there is no such choice, cut where it is long: any
+/// text may be sent.
+struct Chosen<'a>(&'a str);
+
+impl std::fmt::Display for Chosen<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN: usize = 40;
+        match self.0.char_indices().nth(SHOWN) {
+            Some((end, _)) => write!(f, "`{}..`", &self.0[..end]),
+            None => write!(f, "`{}`", self.0),
+        }
     }
 }
 
@@ -333,15 +358,18 @@ mod tests {
             default: None,
         };
         assert!(kind.judge(&json!(100)).is_ok());
-        assert_eq!(rule(&kind, &json!(101)), "must be between 1 and 100");
-        assert_eq!(rule(&kind, &json!(1.5)), "must be a whole number");
+        assert_eq!(
+            rule(&kind, &json!(101)),
+            "must be between 1 and 100, got 101"
+        );
+        assert_eq!(rule(&kind, &json!(1.5)), "must be a whole number, got 1.5");
         let kind = FieldKind::Number {
             min: Some(0.5),
             max: None,
             default: None,
         };
         assert!(kind.judge(&json!(1)).is_ok());
-        assert_eq!(rule(&kind, &json!(0)), "must be at least 0.5");
+        assert_eq!(rule(&kind, &json!(0)), "must be at least 0.5, got 0");
     }
 
     #[test]
@@ -363,7 +391,12 @@ mod tests {
         let choices = vec![Choice::new("red"), Choice::titled("blue", "Blue")];
         let kind = FieldKind::select(choices.clone());
         assert!(kind.judge(&json!("blue")).is_ok());
-        assert_eq!(rule(&kind, &json!("Blue")), "must be one of `red`, `blue`");
+        assert_eq!(
+            rule(&kind, &json!("Blue")),
+            "must be one of `red`, `blue`, got `Blue`"
+        );
+        let long = rule(&kind, &json!("ä".repeat(1000)));
+        assert!(long.ends_with("ää..`") && long.len() < 200, "{long}");
         let kind = FieldKind::MultiSelect {
             choices,
             min_items: Some(1),
@@ -382,6 +415,10 @@ mod tests {
         assert_eq!(
             rule(&kind, &json!("red")),
             "must be a list of any of `red`, `blue`"
+        );
+        assert_eq!(
+            rule(&kind, &json!(["red", "green"])),
+            "must be a list of any of `red`, `blue`, got `green`"
         );
     }
 

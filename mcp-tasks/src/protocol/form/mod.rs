@@ -5,6 +5,7 @@
 //! held: [`Form::judge`] accepts exactly the answers that fit.
 
 mod content;
+mod faults;
 mod format;
 mod given;
 mod judge;
@@ -13,6 +14,7 @@ mod wire;
 use indexmap::{IndexMap, IndexSet};
 
 pub use content::Content;
+pub(crate) use faults::unfit_default;
 pub use judge::FieldError;
 
 /// The largest whole number that every JSON implementation can carry, 2^53 - 1.

@@ -208,36 +208,29 @@ impl From<&Field> for Keywords {
                 min_len,
                 max_len,
                 format,
-                default,
+                ..
             } => Self {
                 min_length: *min_len,
                 max_length: *max_len,
                 format: format.map(|format| format.name().to_owned()),
-                default: default.clone().map(Value::from),
                 ..Self::new(Type::String)
             },
-            FieldKind::Number { min, max, default } => Self {
+            FieldKind::Number { min, max, .. } => Self {
                 minimum: min.and_then(short),
                 maximum: max.and_then(short),
-                default: default.and_then(short).map(Value::Number),
                 ..Self::new(Type::Number)
             },
-            FieldKind::Integer { min, max, default } => Self {
+            FieldKind::Integer { min, max, .. } => Self {
                 minimum: min.map(Number::from),
                 maximum: max.map(Number::from),
-                default: default.map(Value::from),
                 ..Self::new(Type::Integer)
             },
-            FieldKind::Boolean { default } => Self {
-                default: default.map(Value::from),
-                ..Self::new(Type::Boolean)
-            },
-            FieldKind::Select { choices, default } => {
+            FieldKind::Boolean { .. } => Self::new(Type::Boolean),
+            FieldKind::Select { choices, .. } => {
                 let (r#enum, one_of) = write_choices(choices);
                 Self {
                     r#enum,
                     one_of,
-                    default: default.clone().map(Value::from),
                     ..Self::new(Type::String)
                 }
             }
@@ -245,7 +238,7 @@ impl From<&Field> for Keywords {
                 choices,
                 min_items,
                 max_items,
-                default,
+                ..
             } => {
                 let (r#enum, any_of) = write_choices(choices);
                 Self {
@@ -256,14 +249,27 @@ impl From<&Field> for Keywords {
                         r#enum,
                         any_of,
                     }),
-                    default: default.clone().map(Value::from),
                     ..Self::new(Type::Array)
                 }
             }
         };
+        keywords.default = default_value(&field.kind);
         keywords.title.clone_from(&field.title);
         keywords.description.clone_from(&field.description);
         keywords
+    }
+}
+
+/// What a field starts with, as it is written.
+pub(super) fn default_value(kind: &FieldKind) -> Option<Value> {
+    match kind {
+        FieldKind::Text { default, .. } | FieldKind::Select { default, .. } => {
+            default.clone().map(Value::from)
+        }
+        FieldKind::Number { default, .. } => default.and_then(short).map(Value::Number),
+        FieldKind::Integer { default, .. } => default.map(Value::from),
+        FieldKind::Boolean { default } => default.map(Value::from),
+        FieldKind::MultiSelect { default, .. } => default.clone().map(Value::from),
     }
 }
 

@@ -4,7 +4,7 @@ use mcp_tasks::Elicit;
 
 #[derive(Elicit)]
 struct Answer<'a> {
-    value: &'a str,
+    value: std::borrow::Cow<'a, str>,
 }
 
 fn main() {}
