@@ -239,6 +239,9 @@ pub(crate) const STEP_BREAK: &str = "`break` cannot stand directly in a step's a
      evaluated only if nothing is recorded: move it before the step";
 pub(crate) const STEP_CONTINUE: &str = "`continue` cannot stand directly in a step's argument, \
      which is evaluated only if nothing is recorded: move it before the step";
+pub(crate) const REPEATED_ATTRIBUTE: &str = "`#[mcp_task]` stands here twice: put its keys into \
+    one, `#[mcp_task(ttl = \"1h\", ..)]`";
+
 pub(crate) const STEP_AWAIT: &str = "a step takes the future itself: remove the `.await` inside, \
      or write `step(async { .. })`";
 

@@ -39,6 +39,19 @@ fn is_instrumented(block: &syn::Block) -> bool {
     })
 }
 
+/// Takes out a second `#[mcp_task]`, which would get a function that is no
+/// longer `async`.
+fn refuse_repetition(function: &mut syn::ItemFn, report: &Report) {
+    function.attrs.retain(|attribute| {
+        let last = attribute.path().segments.last();
+        let is_ours = last.is_some_and(|last| last.ident == "mcp_task");
+        if is_ours {
+            report.error_spanned(attribute, messages::REPEATED_ATTRIBUTE);
+        }
+        !is_ours
+    });
+}
+
 /// The whole attribute, from its tokens and the item's to what is emitted.
 pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let report = Report::default();
@@ -59,6 +72,7 @@ pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStrea
     }
     // Before calls become tokens.
     let asked = forms::asked(&function.block);
+    refuse_repetition(&mut function, &report);
     rewrite::body(&mut function.block, &attribute, &report);
     let task = TaskFn::new(function, asked);
 

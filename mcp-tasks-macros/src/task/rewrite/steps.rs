@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::visit_mut::VisitMut as _;
-use syn::{Expr, ExprCall, ExprMethodCall};
+use syn::{Expr, ExprAwait, ExprCall, ExprMethodCall};
 
 use super::awaits::{ends, parenthesised};
 use super::calls::{Spine, is_run_time_key};
@@ -78,7 +78,7 @@ impl Rewriter<'_> {
         };
         self.at(place, |this| {
             for argument in &mut call.args {
-                if let Expr::Await(awaited) = argument {
+                if let Some(awaited) = awaited(argument) {
                     this.refuse_await_in_argument(awaited);
                     // Without it, the argument is what it should be.
                     *argument = (*awaited.base).clone();
@@ -104,6 +104,18 @@ impl Rewriter<'_> {
         let place = self.nested(false);
         self.at(place, |this| this.visit_expr_mut(&mut argument));
         Some(argument)
+    }
+}
+
+/// The `.await` that an argument ends with, if need be before a `?`, which is
+/// gone when the `.await` is.
+fn awaited(argument: &Expr) -> Option<&ExprAwait> {
+    match argument {
+        Expr::Await(awaited) => Some(awaited),
+        Expr::Try(tried) => awaited(&tried.expr),
+        Expr::Paren(inner) => awaited(&inner.expr),
+        Expr::Group(inner) => awaited(&inner.expr),
+        _ => None,
     }
 }
 
