@@ -64,6 +64,7 @@ impl Runtime {
             )));
         }
         let body = tool.body(call.arguments, &shared.states)?;
+        tool.check_limits(call.arguments)?;
         let becomes_task = declared && definition.support != Support::Forbidden;
         let window = becomes_task
             .then_some(definition.inline_ms)

@@ -18,6 +18,7 @@ mod lease;
 mod limits;
 mod output;
 mod resume;
+mod rules;
 mod signature;
 mod tasks;
 mod tool;

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::rules::ArgumentRules;
 use crate::flow::{Body, Extract, MissingState, States};
 use crate::protocol::ProtocolError;
 
@@ -36,6 +37,7 @@ pub struct Definition {
     pub(super) cancel_grace_ms: Option<u64>,
     pub(super) replay: bool,
     listing: Map<String, Value>,
+    rules: Option<ArgumentRules>,
     extracts: Vec<CheckState>,
 }
 
@@ -61,6 +63,7 @@ impl Definition {
             cancel_grace_ms: None,
             replay: true,
             listing,
+            rules: None,
             extracts: Vec::new(),
         }
     }
@@ -128,7 +131,8 @@ impl Definition {
 
     /// The schema of the arguments.
     #[must_use]
-    pub fn input(self, schema: Map<String, Value>) -> Self {
+    pub fn input(mut self, schema: Map<String, Value>) -> Self {
+        self.rules = ArgumentRules::of(&schema);
         self.listed("inputSchema", schema)
     }
 
@@ -298,6 +302,7 @@ impl Tool {
         let mut tool = Self::new::<Args, C>();
         // Its parameters are all given.
         tool.definition.extracts.clear();
+        tool.definition.rules = None;
         tool.source = Source::One(Mutex::new(Some(call.into_body())));
         tool
     }
@@ -354,6 +359,16 @@ impl Tool {
                 ProtocolError::internal("the server is not set up for this tool")
             }
         })
+    }
+
+    /// Holds arguments that can be read against the limits that the tool's
+    /// schema shows. Asked before a task exists, and never again: a task that
+    /// has begun keeps its arguments when the limits change.
+    pub(super) fn check_limits(&self, arguments: Option<&RawValue>) -> Result<(), ProtocolError> {
+        match (&self.definition.rules, arguments) {
+            (Some(rules), Some(arguments)) => rules.check(self.name(), arguments),
+            _ => Ok(()),
+        }
     }
 
     fn the_one_body(&self, body: &Mutex<Option<Body>>) -> Result<Body, ProtocolError> {
