@@ -123,6 +123,7 @@
 //! | `store-parity` | `store::parity`, what every store must do, to run against one of your own |
 //! | none | the engine, the router and the memory store, on tokio and serde |
 
+pub mod argument;
 pub mod elicit;
 mod flow;
 pub mod protocol;
@@ -198,7 +199,8 @@ pub mod __private {
         Site, Unawaited, UnawaitedOther, branch, durable, join, race, try_join,
     };
     pub use crate::runtime::{
-        AnyType, CallContext, DecodeError, Definition, Of, Support, TaskCall, argument,
+        AnyType, CallContext, DecodeError, Definition, Of, Support, TaskCall, Whole, argument,
+        list, text, with_fraction,
     };
     pub use {schemars, serde};
 }

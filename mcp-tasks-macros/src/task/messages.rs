@@ -94,7 +94,7 @@ pub(crate) const INLINE_WITH_REQUIRED: &str = "`inline` and `support = \"require
 
 pub(crate) fn unknown_key(key: &str) -> String {
     let all = KEYS.map(|key| format!("`{key}`")).join(", ");
-    match nearest(key) {
+    match nearest(key, &KEYS) {
         Some(nearest) => {
             format!("there is no key `{key}`; did you mean `{nearest}`? The keys are {all}")
         }
@@ -154,6 +154,78 @@ pub(crate) fn poll_longer_than_ttl(given: bool) -> String {
         "`poll_interval` is longer than {ttl}: a client would look only after the task's end. Make \
          it shorter"
     )
+}
+
+// --- `#[arg(..)]`
+
+pub(crate) const ARG_SYNTAX: &str =
+    "write the keys in parentheses, as in `#[arg(min = 1, max = 10)]`";
+pub(crate) const ARG_ON_EXTRACTOR: &str =
+    "this parameter is given by the server and is not an argument: remove `#[arg(..)]`";
+pub(crate) const DEFAULT_TWICE: &str = "the default is given twice: remove this one, or `default` \
+     from `#[arg(..)]`";
+pub(crate) const ALIAS_WITH_LIMIT: &str = "under another name the argument would not be held \
+     against its limits, which belong to the name in the schema: remove `alias`, or the limits from \
+     `#[arg(..)]`";
+pub(crate) const DEFAULT_AND_PATTERN: &str =
+    "the default does not match `pattern`: change one of them";
+
+pub(crate) fn arg_syntax(error: &syn::Error) -> String {
+    format!(
+        "{error}; `#[arg(..)]` takes keys separated by commas, as in `#[arg(min = 1, max = 10)]`"
+    )
+}
+
+pub(crate) fn unknown_arg_key(key: &str) -> String {
+    let elsewhere = match key {
+        "rename" | "alias" | "flatten" | "with" => {
+            return format!(
+                "`#[arg(..)]` has no key `{key}`, serde has: write `#[serde({key}..)]`"
+            );
+        }
+        "title" | "description" | "format" | "example" | "examples" => {
+            return format!(
+                "`#[arg(..)]` has no key `{key}`: the doc comment describes the argument, and \
+                 `#[schemars({key} = ..)]` adds to its schema"
+            );
+        }
+        _ => nearest(key, &super::arg::KEYS),
+    };
+    let all = super::arg::KEYS.map(|key| format!("`{key}`")).join(", ");
+    match elsewhere {
+        Some(nearest) => {
+            format!("`#[arg(..)]` has no key `{key}`; did you mean `{nearest}`? The keys are {all}")
+        }
+        None => format!("`#[arg(..)]` has no key `{key}`. The keys are {all}"),
+    }
+}
+
+pub(crate) fn arg_value(key: &str, what: &str, example: &str, given: bool) -> String {
+    if given {
+        format!("the value of `{key}` is {what}: write `{key} = {example}`")
+    } else {
+        format!("`{key}` needs a value: write `{key} = {example}`")
+    }
+}
+
+pub(crate) fn bad_pattern(error: &impl std::fmt::Display) -> String {
+    format!(
+        "this is not a pattern that can be enforced: {error}. Character classes, repetition, groups, \
+         `^` and `$` are known; looking around, back references and `\\p{{..}}` are not"
+    )
+}
+
+pub(crate) fn limits_cross(
+    lower: &str,
+    upper: &str,
+    low: &impl std::fmt::Display,
+    high: &impl std::fmt::Display,
+) -> String {
+    format!("`{lower}` is greater than `{upper}` ({low} > {high}), so nothing would fit: swap them")
+}
+
+pub(crate) fn default_outside(key: &str, limit: &impl std::fmt::Display) -> String {
+    format!("the default does not fit `{key} = {limit}`: change one of them")
 }
 
 // --- suspension points
@@ -316,20 +388,28 @@ pub(crate) fn prints(name: &str) -> String {
 }
 
 /// The known key that is a slip of the finger away.
-fn nearest(key: &str) -> Option<&'static str> {
+fn nearest<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
     // What people are used to from elsewhere.
     let habit = match key {
-        "timeout" | "lifetime" | "expires" => Some("ttl"),
-        "poll" | "interval" => Some("poll_interval"),
-        "task" | "tasks" | "task_support" | "taskSupport" => Some("support"),
-        "desc" | "doc" | "docs" => Some("description"),
-        "grace" => Some("cancel_grace"),
-        "durable" => Some("replay"),
-        _ => None,
+        "timeout" | "lifetime" | "expires" => "ttl",
+        "poll" | "interval" => "poll_interval",
+        "task" | "tasks" | "task_support" | "taskSupport" => "support",
+        "desc" | "doc" | "docs" => "description",
+        "grace" => "cancel_grace",
+        "durable" => "replay",
+        "minimum" | "ge" => "min",
+        "maximum" | "le" => "max",
+        "min_length" | "minLength" => "min_len",
+        "max_length" | "maxLength" => "max_len",
+        "minItems" => "min_items",
+        "maxItems" => "max_items",
+        "regex" => "pattern",
+        _ => "",
     };
-    habit.or_else(|| {
-        KEYS.into_iter()
-            .map(|known| (distance(key, known), known))
+    let mut known = keys.iter().copied();
+    known.find(|known| *known == habit).or_else(|| {
+        let distances = keys.iter().map(|known| (distance(key, known), *known));
+        distances
             .min()
             .filter(|(distance, known)| *distance <= known.len().max(key.len()) / 3)
             .map(|(_, known)| known)

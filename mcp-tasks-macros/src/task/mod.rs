@@ -12,6 +12,7 @@ macro_rules! ours {
     ($($tokens:tt)*) => { quote_spanned!(Span::mixed_site()=> $($tokens)*) };
 }
 
+mod arg;
 mod arguments;
 mod attribute;
 mod check;
@@ -57,7 +58,7 @@ pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStrea
         function.attrs.push(allow);
     }
     rewrite::body(&mut function.block, &attribute, &report);
-    let task = TaskFn::new(function);
+    let task = TaskFn::new(function, &report);
 
     let output = expand::expand(&task, &attribute, shape);
     let errors = report.into_compile_errors();

@@ -35,7 +35,7 @@ pub use limits::Limits;
 pub use output::Called;
 pub use resume::Mismatch;
 pub(crate) use resume::check;
-pub use signature::{AnyType, Argument, Of, argument};
+pub use signature::{AnyType, Argument, Of, Whole, argument, list, text, with_fraction};
 pub use tasks::{Stats, Tasks};
 pub use tool::{CallContext, DecodeError, Definition, Support, TaskCall, TaskFn, Tool};
 

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{CallContext, DecodeError};
+use crate::argument;
 use crate::flow::{Extract, MissingState, States, TaskOutput, schema};
 
 /// A type that a client can send as an argument.
@@ -27,6 +28,18 @@ impl<T: DeserializeOwned + JsonSchema> Argument for T {}
 
 /// Asks for a type to be an [`Argument`].
 pub const fn argument<T: Argument>() {}
+
+/// The type of a limit without a fraction on a number.
+pub type Whole<T> = <T as argument::Number>::Whole;
+
+/// Asks for a number that may have a fraction.
+pub const fn with_fraction<T: argument::Fractional>() {}
+
+/// Asks for a text.
+pub const fn text<T: argument::Text>() {}
+
+/// Asks for a list.
+pub const fn list<T: argument::List>() {}
 
 /// What generated code needs of a type.
 pub struct Of<T>(PhantomData<T>);

@@ -1,0 +1,77 @@
+//! A client in this process: what it sends goes through the router.
+
+use mcp_tasks::Caller;
+use mcp_tasks::protocol::Message;
+use mcp_tasks::router::Router;
+use mcp_tasks::runtime::{Runtime, RuntimeBuilder};
+use serde_json::{Value, json};
+
+pub(crate) struct Client {
+    pub(crate) router: Router,
+    pub(crate) caller: Caller,
+    /// Joined to the `_meta` of each request.
+    pub(crate) meta: Value,
+}
+
+impl Client {
+    pub(crate) fn new(tools: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder) -> Self {
+        let runtime = tools(Runtime::builder("test", "1"));
+        Self {
+            router: Router::new(runtime.build().expect("the server is put together")),
+            caller: Caller::anonymous(),
+            meta: json!({}),
+        }
+    }
+
+    /// The reply to one request, of a client with or without tasks.
+    pub(crate) async fn send(&self, method: &str, mut params: Value, tasks: bool) -> Value {
+        let mut meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+        });
+        if tasks {
+            meta["io.modelcontextprotocol/clientCapabilities"]["extensions"] =
+                json!({ "io.modelcontextprotocol/tasks": {} });
+        }
+        let own = self.meta.as_object().expect("an object").clone();
+        meta.as_object_mut().expect("an object").extend(own);
+        params["_meta"] = meta;
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let text = request.to_string();
+        let message = Message::parse(text.as_bytes()).expect("a message");
+        let reply = self.router.route(&message, &self.caller).await;
+        serde_json::from_str(&reply.expect("it is ours").body).expect("JSON")
+    }
+
+    /// What a call in line returns.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        let mut reply = self.send("tools/call", params, false).await;
+        assert!(reply["error"].is_null(), "{reply}");
+        reply["result"].take()
+    }
+
+    /// The text that a call in line returns.
+    pub(crate) async fn text(&self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments).await;
+        let text = result["content"][0]["text"].as_str();
+        text.unwrap_or_else(|| panic!("no text: {result}"))
+            .to_owned()
+    }
+
+    /// How a call that would become a task is refused, and that it has not.
+    pub(crate) async fn refused(&self, tool: &str, arguments: Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        let mut reply = self.send("tools/call", params, true).await;
+        assert!(reply["result"].is_null(), "{reply}");
+        let stats = self.router.runtime().tasks().stats().await;
+        assert_eq!(stats.expect("memory answers").resident, 0);
+        reply["error"].take()
+    }
+
+    /// The listing of a tool.
+    pub(crate) fn listing(&self, tool: &str) -> Value {
+        let tool = self.router.runtime().tool(tool);
+        tool.expect("the tool is there").listing().clone()
+    }
+}

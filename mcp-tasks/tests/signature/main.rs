@@ -1,0 +1,4 @@
+//! What a task function takes and returns, as a client sees it.
+
+mod arguments;
+mod client;
