@@ -215,6 +215,14 @@ pub(crate) fn bad_pattern(error: &impl std::fmt::Display) -> String {
     )
 }
 
+pub(crate) fn negative_limit(key: &str, ty: &str) -> String {
+    format!("a `{ty}` is never negative: remove `{key}`, or write 0 or more")
+}
+
+pub(crate) fn text_as_default(ty: &str) -> String {
+    format!("the argument is a `{ty}`, and its default is a text: write it without the quotes")
+}
+
 pub(crate) fn limits_cross(
     lower: &str,
     upper: &str,

@@ -6,18 +6,35 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, GenericArgument, Lit, PathArguments, Type};
 
+use super::super::messages;
 use super::super::report::Report;
 use super::Default;
 use super::limits::Limits;
 use super::parse::{Entry, Number, bare, literal};
 
-pub(super) fn read(entry: &Entry, ty: &Type, limits: &Limits, report: &Report) -> Default {
+pub(super) fn read(entry: &Entry, ty: &Type, limits: &Limits, report: &Report) -> Option<Default> {
     let Some(expr) = &entry.value else {
-        return Default::OfType;
+        return Some(Default::OfType);
     };
     let expr = bare(expr);
     limits.hold(expr, report);
-    Default::Value(value(expr, ty))
+    let inner = optional(ty).unwrap_or(ty);
+    if let (Some(Lit::Str(_)), Some(primitive)) = (literal(expr), primitive(inner)) {
+        report.error_spanned(expr, messages::text_as_default(&primitive));
+        return None;
+    }
+    Some(Default::Value(value(expr, ty)))
+}
+
+/// The name of a number's type, or `bool`.
+pub(super) fn primitive(ty: &Type) -> Option<String> {
+    const OTHERS: [&str; 5] = ["bool", "f32", "f64", "isize", "usize"];
+    let Type::Path(path) = ty else { return None };
+    let name = path.path.get_ident()?.to_string();
+    let is_integer = name
+        .strip_prefix(['i', 'u'])
+        .is_some_and(|bits| bits.parse::<u8>().is_ok());
+    (is_integer || OTHERS.contains(&name.as_str())).then_some(name)
 }
 
 /// The expression as a value of the type: a text may be short for a `String`,
@@ -64,7 +81,7 @@ fn value(expr: &Expr, ty: &Type) -> TokenStream {
 }
 
 /// What an `Option` holds.
-fn optional(ty: &Type) -> Option<&Type> {
+pub(super) fn optional(ty: &Type) -> Option<&Type> {
     let path = match ty {
         Type::Group(group) => return optional(&group.elem),
         Type::Paren(paren) => return optional(&paren.elem),

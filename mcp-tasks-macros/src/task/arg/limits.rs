@@ -7,6 +7,7 @@ use syn::{Expr, Ident, Lit, LitStr, Type};
 use super::super::messages;
 use super::super::report::Report;
 use super::super::rewrite::located_at;
+use super::default::{optional, primitive};
 use super::parse::{Entry, Number, literal};
 
 /// What was given, each with the entry's key and where its value stands.
@@ -34,9 +35,13 @@ const PAIRS: [(&str, &str); 3] = [
 ];
 
 impl Limits {
-    pub(super) fn read(entries: &[Entry], report: &Report) -> Self {
+    pub(super) fn read(entries: &[Entry], ty: &Type, report: &Report) -> Self {
         let entries = entries.iter().filter(|entry| entry.name() != "default");
-        let limits = Self(entries.filter_map(|entry| read(entry, report)).collect());
+        let limits = Self(
+            entries
+                .filter_map(|entry| read(entry, ty, report))
+                .collect(),
+        );
         for (lower, upper) in PAIRS {
             if let (Some((low, limit)), Some((high, _))) =
                 (limits.number(lower), limits.number(upper))
@@ -153,7 +158,7 @@ impl Limit {
 }
 
 /// The limit, unless its value is of another kind.
-fn read(entry: &Entry, report: &Report) -> Option<Limit> {
+fn read(entry: &Entry, ty: &Type, report: &Report) -> Option<Limit> {
     let name = entry.name();
     let value = match name.as_str() {
         "pattern" => pattern(entry, report)?,
@@ -162,7 +167,16 @@ fn read(entry: &Entry, report: &Report) -> Option<Limit> {
             if number.is_none() {
                 entry.wants("a number", "10", report);
             }
-            Value::Number(number?)
+            let number = number?;
+            let primitive = primitive(optional(ty).unwrap_or(ty));
+            if let Some(unsigned) = primitive.filter(|name| name.starts_with('u'))
+                && number.is_less_than(Number::Whole(0))
+            {
+                let message = messages::negative_limit(&name, &unsigned);
+                report.error_spanned(&entry.value, message);
+                return None;
+            }
+            Value::Number(number)
         }
         _ => {
             let count = entry.value.as_ref().and_then(Number::read);

@@ -52,12 +52,12 @@ impl Arg {
             return Self::default();
         }
         let entries = parse::entries(&ours, report);
-        let limits = Limits::read(&entries, report);
+        let limits = Limits::read(&entries, ty, report);
+        let has_default = parse::beside_serde(&entries, attrs, report);
         let default = entries
             .iter()
-            .find(|entry| entry.name() == "default")
-            .map(|entry| default::read(entry, ty, &limits, report));
-        parse::beside_serde(&entries, attrs, report);
+            .find(|entry| entry.name() == "default" && !has_default)
+            .and_then(|entry| default::read(entry, ty, &limits, report));
         Self { limits, default }
     }
 

@@ -96,18 +96,21 @@ pub(super) fn entries(attrs: &[Attribute], report: &Report) -> Vec<Entry> {
     entries
 }
 
-/// Reports what serde's attributes on the same argument would undo.
-pub(super) fn beside_serde(entries: &[Entry], attrs: &[Attribute], report: &Report) {
+/// Reports what serde's attributes on the same argument would undo, and says
+/// whether they give a default.
+pub(super) fn beside_serde(entries: &[Entry], attrs: &[Attribute], report: &Report) -> bool {
+    let mut has_default = false;
     let serde = attrs
         .iter()
         .filter(|attribute| attribute.path().is_ident("serde"));
     for attribute in serde {
         // What cannot be read here is serde's to report.
         let _ = attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("default")
-                && entries.iter().any(|entry| entry.name() == "default")
-            {
-                report.error(meta.path.span(), messages::DEFAULT_TWICE);
+            if meta.path.is_ident("default") {
+                has_default = true;
+                if entries.iter().any(|entry| entry.name() == "default") {
+                    report.error(meta.path.span(), messages::DEFAULT_TWICE);
+                }
             }
             if meta.path.is_ident("alias") && entries.iter().any(|entry| entry.name() != "default")
             {
@@ -119,6 +122,7 @@ pub(super) fn beside_serde(entries: &[Entry], attrs: &[Attribute], report: &Repo
             Ok(())
         });
     }
+    has_default
 }
 
 /// The expression without parentheses and the invisible groups of macros.
