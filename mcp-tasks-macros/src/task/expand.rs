@@ -280,7 +280,7 @@ fn definition(
         #runtime::Definition::new(#name)
             #calls
             .input(#runtime::Of::<#arguments>::input_schema())
-            #(.extract(#runtime::Of::<#extracted>::check))*
+            #(.extract(#runtime::Of::<#extracted>::extractor()))*
             .output(#runtime::Of::<#output>::output_schema())
     }
 }

@@ -178,10 +178,14 @@ pub(crate) fn arg_syntax(error: &syn::Error) -> String {
 
 pub(crate) fn unknown_arg_key(key: &str) -> String {
     let elsewhere = match key {
-        "rename" | "alias" | "flatten" | "with" => {
+        "rename" | "alias" | "with" => {
             return format!(
-                "`#[arg(..)]` has no key `{key}`, serde has: write `#[serde({key}..)]`"
+                "`#[arg(..)]` has no key `{key}`, serde has: write `#[serde({key} = \"..\")]`"
             );
+        }
+        "flatten" => {
+            return "`#[arg(..)]` has no key `flatten`, serde has: write `#[serde(flatten)]`"
+                .into();
         }
         "title" | "description" | "format" | "example" | "examples" => {
             return format!(

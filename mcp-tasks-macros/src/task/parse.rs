@@ -135,6 +135,9 @@ impl Param {
     }
 }
 
+/// The types of the runtime whose values the server gives.
+const EXTRACTORS: [&str; 4] = ["State", "Caller", "ClientInfo", "Meta"];
+
 /// Whether a parameter of this type is injected rather than an argument.
 pub(crate) fn is_extractor(ty: &Type) -> bool {
     match ty {
@@ -142,7 +145,7 @@ pub(crate) fn is_extractor(ty: &Type) -> bool {
             .path
             .segments
             .last()
-            .is_some_and(|last| last.ident == "State"),
+            .is_some_and(|last| EXTRACTORS.iter().any(|name| last.ident == name)),
         Type::Group(group) => is_extractor(&group.elem),
         Type::Paren(paren) => is_extractor(&paren.elem),
         _ => false,

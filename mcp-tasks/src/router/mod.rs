@@ -99,6 +99,8 @@ impl Router {
                     arguments: params.arguments,
                     caller,
                     capabilities,
+                    client: None,
+                    meta: params.meta,
                 };
                 return self.call(tool, request).await.map(Some);
             }

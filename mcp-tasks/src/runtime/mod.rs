@@ -37,7 +37,7 @@ pub use resume::Mismatch;
 pub(crate) use resume::check;
 pub use signature::{AnyType, Argument, Of, Whole, argument, list, text, with_fraction};
 pub use tasks::{Stats, Tasks};
-pub use tool::{CallContext, DecodeError, Definition, Support, TaskCall, TaskFn, Tool};
+pub use tool::{CallContext, DecodeError, Definition, Extractor, Support, TaskCall, TaskFn, Tool};
 
 use crate::flow::States;
 use crate::store::{Server, StoreError, TaskStore};

@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{CallContext, DecodeError};
+use super::{CallContext, DecodeError, Extractor};
 use crate::argument;
-use crate::flow::{Extract, MissingState, States, TaskOutput, schema};
+use crate::flow::{Extract, TaskOutput, schema};
 
 /// A type that a client can send as an argument.
 #[diagnostic::on_unimplemented(
@@ -70,13 +70,12 @@ impl<R: TaskOutput> Of<R> {
 }
 
 impl<E: Extract> Of<E> {
-    /// Whether every call will find what is not an argument.
-    ///
-    /// # Errors
-    ///
-    /// [`MissingState`] if it will not.
-    pub fn check(states: &States) -> Result<(), MissingState> {
-        E::check(states)
+    /// What the tool must know of a parameter that is not an argument.
+    pub fn extractor() -> Extractor {
+        Extractor {
+            check: E::check,
+            needs: E::NEEDS,
+        }
     }
 }
 
@@ -102,12 +101,8 @@ pub trait AnyType<T> {
         unreachable!("{REFUSED}")
     }
 
-    /// See [`Of::check`].
-    ///
-    /// # Errors
-    ///
-    /// None.
-    fn check(_: &States) -> Result<(), MissingState> {
+    /// See [`Of::extractor`].
+    fn extractor() -> Extractor {
         unreachable!("{REFUSED}")
     }
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::rules::ArgumentRules;
-use crate::flow::{Body, Extract, MissingState, States};
+use crate::flow::{Body, Extract, Given, MissingState, Needs, States};
 use crate::protocol::ProtocolError;
 
 /// When a call of a tool becomes a task.
@@ -38,11 +38,18 @@ pub struct Definition {
     pub(super) replay: bool,
     listing: Map<String, Value>,
     rules: Option<ArgumentRules>,
-    extracts: Vec<CheckState>,
+    extractors: Vec<Extractor>,
 }
 
-/// Says whether a state is there.
-type CheckState = fn(&States) -> Result<(), MissingState>;
+/// What a tool must know of a parameter that is not an argument. Generated code
+/// only.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Extractor {
+    /// Says whether its value is there.
+    pub(super) check: fn(&States) -> Result<(), MissingState>,
+    pub(super) needs: Needs,
+}
 
 const DEFAULT_TTL_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -64,7 +71,7 @@ impl Definition {
             replay: true,
             listing,
             rules: None,
-            extracts: Vec::new(),
+            extractors: Vec::new(),
         }
     }
 
@@ -145,11 +152,17 @@ impl Definition {
         }
     }
 
-    /// A parameter that is not an argument: whether it will be found.
+    /// A parameter that is not an argument.
     #[must_use]
-    pub fn extract(mut self, check: fn(&States) -> Result<(), MissingState>) -> Self {
-        self.extracts.push(check);
+    pub fn extract(mut self, extractor: Extractor) -> Self {
+        self.extractors.push(extractor);
         self
+    }
+
+    /// What of a call is recorded for the tool's parameters.
+    pub(super) fn needs(&self) -> Needs {
+        let needs = self.extractors.iter().map(|extractor| extractor.needs);
+        needs.fold(Needs::NOTHING, Needs::and)
     }
 
     fn listed(mut self, member: &str, value: impl Into<Value>) -> Self {
@@ -162,7 +175,7 @@ impl Definition {
 #[doc(hidden)]
 pub struct CallContext<'a> {
     pub(super) arguments: Option<&'a RawValue>,
-    pub(super) states: &'a States,
+    pub(super) given: Given<'a>,
 }
 
 /// Why a call cannot start.
@@ -211,7 +224,7 @@ impl CallContext<'_> {
     ///
     /// [`DecodeError::State`] if the server was not given it.
     pub fn extract<E: Extract>(&self) -> Result<E, DecodeError> {
-        Ok(E::extract(self.states)?)
+        Ok(E::extract(&self.given)?)
     }
 }
 
@@ -301,7 +314,7 @@ impl Tool {
     pub(crate) fn of_call<Args, C: TaskCall<Args>>(call: C) -> Self {
         let mut tool = Self::new::<Args, C>();
         // Its parameters are all given.
-        tool.definition.extracts.clear();
+        tool.definition.extractors.clear();
         tool.definition.rules = None;
         tool.source = Source::One(Mutex::new(Some(call.into_body())));
         tool
@@ -325,22 +338,22 @@ impl Tool {
     /// Whether every call will find what the function takes besides arguments.
     pub(super) fn check(&self, states: &States) -> Result<(), MissingState> {
         self.definition
-            .extracts
+            .extractors
             .iter()
-            .try_for_each(|check| check(states))
+            .try_for_each(|extractor| (extractor.check)(states))
     }
 
     /// Makes a call's body; nothing runs yet.
     pub(super) fn body(
         &self,
         arguments: Option<&RawValue>,
-        states: &States,
+        given: Given<'_>,
     ) -> Result<Body, ProtocolError> {
         let decode = match &self.source {
             Source::Calls(decode) => decode,
             Source::One(body) => return self.the_one_body(body),
         };
-        let call = CallContext { arguments, states };
+        let call = CallContext { arguments, given };
         // How an argument is read, and a state cloned, is the author's code.
         let decoded = catch_unwind(AssertUnwindSafe(|| decode(&call)));
         let decoded = decoded.map_err(|_| {

@@ -14,8 +14,8 @@ use crate::protocol::{
     Capabilities, ElicitationModes, META_SERVER_INFO, ProtocolError, TASKS_EXTENSION,
 };
 use crate::router::Router;
-use crate::runtime::Support;
-use crate::task::Caller;
+use crate::runtime::{CallRequest, Support};
+use crate::task::{Caller, ClientInfo};
 
 /// The tools that a router answers for, ready to be listed.
 ///
@@ -119,11 +119,17 @@ impl Catalogue {
             .map(to_raw_value)
             .transpose()
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let caller = caller(&context);
-        let capabilities = declared(&context);
-        let call =
-            self.router
-                .call_in_session(&request.name, arguments.as_deref(), &caller, capabilities);
+        let (caller, client) = (caller(&context), client(&context));
+        let meta = to_raw_value(&context.meta)
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let call = CallRequest {
+            arguments: arguments.as_deref(),
+            caller: &caller,
+            capabilities: declared(&context),
+            client: client.as_ref(),
+            meta: Some(&meta),
+        };
+        let call = self.router.call_in_session(&request.name, call);
         tokio::select! {
             result = call => complete(&result.map_err(error_data)?),
             // Nobody reads the reply: rmcp drops it. What counts is that the call is dropped.
@@ -154,6 +160,16 @@ fn declared(context: &RequestContext<RoleServer>) -> Capabilities {
         },
         ..Capabilities::default()
     }
+}
+
+/// How the client of a session named itself.
+fn client(context: &RequestContext<RoleServer>) -> Option<ClientInfo> {
+    let client = context.client_info()?;
+    let named = ClientInfo::new(client.name, client.version);
+    Some(match client.title {
+        Some(title) => named.with_title(title),
+        None => named,
+    })
 }
 
 /// Who calls: over HTTP a layer in front of us says so, request by request.

@@ -1,5 +1,7 @@
 //! A client in this process: what it sends goes through the router.
 
+use std::time::Duration;
+
 use mcp_tasks::Caller;
 use mcp_tasks::protocol::Message;
 use mcp_tasks::router::Router;
@@ -57,6 +59,36 @@ impl Client {
         let text = result["content"][0]["text"].as_str();
         text.unwrap_or_else(|| panic!("no text: {result}"))
             .to_owned()
+    }
+
+    /// The id of the task that a call becomes.
+    pub(crate) async fn start(&self, tool: &str, arguments: Value) -> String {
+        let params = json!({"name": tool, "arguments": arguments});
+        let created = self.send("tools/call", params, true).await;
+        let id = created["result"]["taskId"].as_str();
+        id.unwrap_or_else(|| panic!("no task: {created}"))
+            .to_owned()
+    }
+
+    /// Answers a question with a text.
+    pub(crate) async fn answer(&self, id: &str, key: &str, answer: Value) {
+        let response = json!({"action": "accept", "content": {"answer": answer}});
+        let params = json!({"taskId": id, "inputResponses": {key: response}});
+        let reply = self.send("tasks/update", params, true).await;
+        assert!(reply["error"].is_null(), "{reply}");
+    }
+
+    /// Polls until the task is `status`.
+    pub(crate) async fn until(&self, id: &str, status: &str) -> Value {
+        let mut task = Value::Null;
+        for _ in 0..5000 {
+            task = self.send("tasks/get", json!({"taskId": id}), true).await["result"].take();
+            if task["status"] == status {
+                return task;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        panic!("never {status}: {task}");
     }
 
     /// How a call that would become a task is refused, and that it has not.

@@ -2,3 +2,4 @@
 
 mod arguments;
 mod client;
+mod extractors;
