@@ -163,7 +163,7 @@ pub use mcp_tasks_macros::Elicit;
 /// ```
 ///
 pub use mcp_tasks_macros::mcp_task;
-pub use protocol::{ContentBlock, ProtocolError, ToolResult};
+pub use protocol::{Audience, ContentBlock, ProtocolError, ToolResult};
 #[cfg(feature = "server")]
 pub use rmcp;
 pub use runtime::{Limits, Tasks};

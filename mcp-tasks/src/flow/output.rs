@@ -2,9 +2,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::schema;
@@ -23,7 +25,7 @@ pub struct Json<T>(pub T);
 #[diagnostic::on_unimplemented(
     message = "a task function cannot return `{Self}`",
     label = "not a tool result",
-    note = "return text (`String`), structured data (`Json<T>` with `T: Serialize + JsonSchema`), `ContentBlock`s, `()`, or a `Result` of one of these with an error that converts into `ToolError`"
+    note = "return text (`String`), structured data (`Json<T>` with `T: Serialize + JsonSchema`), `ContentBlock`s, both as `(content, Json<T>)`, `()`, or a `Result` of one of these with an error that converts into `ToolError`"
 )]
 pub trait TaskOutput {
     /// The result of the call.
@@ -64,39 +66,53 @@ impl<E: Into<ToolError>> TaskError for E {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl TaskOutput for String {
-    fn into_output(self) -> ToolOutput {
-        Ok(ToolResult::text(self))
+/// What a person or a model reads of a result.
+pub trait Content {
+    /// As blocks.
+    fn into_blocks(self) -> Vec<ContentBlock>;
+}
+
+impl Content for () {
+    fn into_blocks(self) -> Vec<ContentBlock> {
+        Vec::new()
+    }
+}
+
+impl Content for String {
+    fn into_blocks(self) -> Vec<ContentBlock> {
+        vec![ContentBlock::text(self)]
+    }
+}
+
+impl Content for &'static str {
+    fn into_blocks(self) -> Vec<ContentBlock> {
+        vec![ContentBlock::text(self)]
+    }
+}
+
+impl Content for ContentBlock {
+    fn into_blocks(self) -> Vec<ContentBlock> {
+        vec![self]
+    }
+}
+
+impl Content for Vec<ContentBlock> {
+    fn into_blocks(self) -> Vec<ContentBlock> {
+        self
+    }
+}
+
+impl<const N: usize> Content for [ContentBlock; N] {
+    fn into_blocks(self) -> Vec<ContentBlock> {
+        self.into()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl TaskOutput for &'static str {
-    fn into_output(self) -> ToolOutput {
-        Ok(ToolResult::text(self))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl TaskOutput for () {
-    fn into_output(self) -> ToolOutput {
-        Ok(ToolResult::default())
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl TaskOutput for ContentBlock {
-    fn into_output(self) -> ToolOutput {
-        vec![self].into_output()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl TaskOutput for Vec<ContentBlock> {
+impl<C: Content> TaskOutput for C {
     fn into_output(self) -> ToolOutput {
         Ok(ToolResult {
-            content: self,
+            content: self.into_blocks(),
             ..ToolResult::default()
         })
     }
@@ -111,20 +127,42 @@ impl TaskOutput for ToolResult {
 
 impl<T: Structured> TaskOutput for Json<T> {
     fn into_output(self) -> ToolOutput {
-        let text = serde_json::value::to_raw_value(&self.0).map_err(|error| {
-            tracing::error!(%error, "a tool's structured output is not JSON");
-            ProtocolError::internal("the tool's output cannot be written as JSON")
-        })?;
+        let structured = structured(&self.0)?;
         Ok(ToolResult {
-            content: vec![ContentBlock::text(text.get())],
-            structured: Some(text.into()),
-            is_error: false,
+            content: vec![ContentBlock::text(structured.get())],
+            structured: Some(structured),
+            ..ToolResult::default()
         })
     }
 
     fn output_schema() -> Option<Map<String, Value>> {
         Some(schema::of::<T>())
     }
+}
+
+/// Structured output with content of its own, in place of the JSON text.
+#[diagnostic::do_not_recommend]
+impl<C: Content, T: Structured> TaskOutput for (C, Json<T>) {
+    fn into_output(self) -> ToolOutput {
+        let (content, Json(value)) = self;
+        Ok(ToolResult {
+            content: content.into_blocks(),
+            structured: Some(structured(&value)?),
+            ..ToolResult::default()
+        })
+    }
+
+    fn output_schema() -> Option<Map<String, Value>> {
+        Some(schema::of::<T>())
+    }
+}
+
+fn structured<T: Serialize>(value: &T) -> Result<Arc<RawValue>, ProtocolError> {
+    let json = serde_json::value::to_raw_value(value).map_err(|error| {
+        tracing::error!(%error, "a tool's structured output is not JSON");
+        ProtocolError::internal("the tool's output cannot be written as JSON")
+    })?;
+    Ok(json.into())
 }
 
 impl<T: TaskOutput, E: TaskError> TaskOutput for Result<T, E> {

@@ -18,7 +18,7 @@ mod meta;
 mod task;
 
 pub use capabilities::{Capabilities, ElicitationModes};
-pub use content::{ContentBlock, ToolResult};
+pub use content::{Audience, ContentBlock, ToolResult};
 pub use error::{ErrorCode, ProtocolError};
 pub(crate) use form::SAFE_INTEGER;
 pub use form::{Choice, Content, Field, FieldError, FieldKind, Form, StringFormat};

@@ -2,17 +2,15 @@
 //! as calls in older sessions (P2, P70).
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult,
-    MetaObject, ServerCapabilities, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ListToolsResult, MetaObject,
+    ServerCapabilities, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Error;
-use crate::protocol::{
-    Capabilities, ElicitationModes, META_SERVER_INFO, ProtocolError, TASKS_EXTENSION,
-};
+use crate::protocol::{Capabilities, ElicitationModes, META_SERVER_INFO, TASKS_EXTENSION};
 use crate::router::Router;
 use crate::runtime::{CallRequest, Support};
 use crate::task::{Caller, ClientInfo};
@@ -131,7 +129,7 @@ impl Catalogue {
         };
         let call = self.router.call_in_session(&request.name, call);
         tokio::select! {
-            result = call => complete(&result.map_err(error_data)?),
+            result = call => complete(&result.map_err(ErrorData::from)?),
             // Nobody reads the reply: rmcp drops it. What counts is that the call is dropped.
             () = context.ct.cancelled() => {
                 Err(ErrorData::internal_error("the call was cancelled", None))
@@ -191,10 +189,4 @@ fn complete(result: &RawValue) -> Result<CallToolResponse, ErrorData> {
             tracing::error!(%error, "a tool's result is not a tool result");
             ErrorData::internal_error("internal error", None)
         })
-}
-
-fn error_data(error: ProtocolError) -> ErrorData {
-    // rmcp keeps 32 bits of a code; all that MCP defines fit.
-    let code = i32::try_from(error.code.0).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
-    ErrorData::new(code, error.message, error.data)
 }

@@ -73,6 +73,11 @@ impl Client {
     /// Answers a question with a text.
     pub(crate) async fn answer(&self, id: &str, key: &str, answer: Value) {
         let response = json!({"action": "accept", "content": {"answer": answer}});
+        self.respond(id, key, response).await;
+    }
+
+    /// Responds to a question.
+    pub(crate) async fn respond(&self, id: &str, key: &str, response: Value) {
         let params = json!({"taskId": id, "inputResponses": {key: response}});
         let reply = self.send("tasks/update", params, true).await;
         assert!(reply["error"].is_null(), "{reply}");

@@ -3,3 +3,4 @@
 mod arguments;
 mod client;
 mod extractors;
+mod results;
