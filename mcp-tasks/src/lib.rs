@@ -163,7 +163,7 @@ pub use mcp_tasks_macros::Elicit;
 /// ```
 ///
 pub use mcp_tasks_macros::mcp_task;
-pub use protocol::{Audience, ContentBlock, ProtocolError, ToolResult};
+pub use protocol::{Audience, ContentBlock, Icon, IconTheme, ProtocolError, ToolResult};
 #[cfg(feature = "server")]
 pub use rmcp;
 pub use runtime::{Limits, Tasks};
@@ -202,6 +202,7 @@ pub mod __private {
         AnyType, CallContext, DecodeError, Definition, Extractor, Of, Support, TaskCall, Whole,
         argument, list, text, with_fraction,
     };
+    pub use serde_json::json;
     pub use {schemars, serde};
 }
 

@@ -239,6 +239,7 @@ fn definition(
     if let Some(title) = &attribute.title {
         calls.extend(ours!(.title(#title)));
     }
+    calls.extend(attribute.listing.calls(runtime));
     if let Some(ttl) = &attribute.ttl {
         let value = if let Some(milliseconds) = ttl.value {
             ours!(::core::option::Option::Some(#milliseconds))

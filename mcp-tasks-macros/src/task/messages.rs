@@ -89,6 +89,15 @@ pub(crate) const REPLAY_EXPECTED: &str = "`replay` is `true` or `false`";
 pub(crate) const VERSION_EXPECTED: &str = "`version` is a whole number from 1 on";
 pub(crate) const PATH_EXPECTED: &str =
     "`crate` is the path of the mcp_tasks crate, for example `crate = ::my_name_for_it`";
+pub(crate) const ANNOTATIONS_SYNTAX: &str = "write the annotations in parentheses, each alone or \
+     with `true` or `false`: `annotations(read_only, open_world = false)`";
+pub(crate) const READ_ONLY_AND_DESTRUCTIVE: &str = "`read_only` and `destructive` contradict each \
+     other: a tool that only reads destroys nothing. Remove one of them";
+pub(crate) const ICONS_EXPECTED: &str = "`icons` is a list: write `icons = [\"https://..\"]`";
+pub(crate) const ICON_URI: &str =
+    "clients show icons from `https:` addresses and `data:` URIs only: write one of these";
+pub(crate) const META_EXPECTED: &str =
+    "`meta` is a JSON object: write `meta = { \"example.com/tier\": \"gold\" }`";
 pub(crate) const INLINE_WITH_REQUIRED: &str = "`inline` and `support = \"required\"` contradict \
      each other: a required task never answers in line. Remove one of them";
 
@@ -100,6 +109,22 @@ pub(crate) fn unknown_key(key: &str) -> String {
         }
         None => format!("there is no key `{key}`. The keys are {all}"),
     }
+}
+
+pub(crate) fn unknown_annotation(key: &str) -> String {
+    let known = super::listing::HINTS.map(|(known, _)| known);
+    let all = known.map(|known| format!("`{known}`")).join(", ");
+    let key_or_hint = key.strip_suffix("_hint").unwrap_or(key);
+    match nearest(key_or_hint, &known) {
+        Some(nearest) => format!(
+            "there is no annotation `{key}`; did you mean `{nearest}`? The annotations are {all}"
+        ),
+        None => format!("there is no annotation `{key}`. The annotations are {all}"),
+    }
+}
+
+pub(crate) fn annotation_value(key: &str) -> String {
+    format!("`{key}` is `true` or `false`: write `{key}` alone, or `{key} = false`")
 }
 
 pub(crate) fn repeated_attribute_key(key: &str) -> String {
@@ -416,6 +441,10 @@ fn nearest<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
         "minItems" => "min_items",
         "maxItems" => "max_items",
         "regex" => "pattern",
+        "_meta" | "metadata" => "meta",
+        "icon" => "icons",
+        "annotation" | "hints" | "read_only" | "readonly" | "destructive" | "idempotent"
+        | "open_world" => "annotations",
         _ => "",
     };
     let mut known = keys.iter().copied();

@@ -19,6 +19,7 @@ mod check;
 mod duration;
 mod expand;
 mod keys;
+mod listing;
 mod messages;
 mod parse;
 mod report;

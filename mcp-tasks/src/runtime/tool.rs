@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::rules::ArgumentRules;
 use crate::flow::{Body, Extract, Given, MissingState, Needs, States};
-use crate::protocol::ProtocolError;
+use crate::protocol::{Icon, ProtocolError};
 
 /// When a call of a tool becomes a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +85,27 @@ impl Definition {
     #[must_use]
     pub fn description(self, description: &str) -> Self {
         self.listed("description", description)
+    }
+
+    /// A hint of how the tool behaves.
+    #[must_use]
+    pub fn annotation(mut self, hint: &str, value: bool) -> Self {
+        let annotations = self.listing.entry("annotations").or_insert(json!({}));
+        annotations[hint] = value.into();
+        self
+    }
+
+    /// Pictures of the tool.
+    #[must_use]
+    pub fn icons<I: Into<Icon>>(self, icons: impl IntoIterator<Item = I>) -> Self {
+        let icons: Vec<Icon> = icons.into_iter().map(Into::into).collect();
+        self.listed("icons", json!(icons))
+    }
+
+    /// The `_meta` of the tool.
+    #[must_use]
+    pub fn meta(self, meta: Value) -> Self {
+        self.listed("_meta", meta)
     }
 
     /// The time to live; `None` for no limit.

@@ -3,4 +3,5 @@
 mod arguments;
 mod client;
 mod extractors;
+mod listings;
 mod results;
