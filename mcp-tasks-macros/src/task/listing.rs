@@ -116,7 +116,11 @@ impl Listing {
             .hints
             .iter()
             .map(|(hint, value)| ours!(.annotation(#hint, #value)));
-        let icons = self.icons.iter().map(|icons| ours!(.icons(#icons)));
+        let icons = self.icons.iter().map(|icons| {
+            // Where rustc says that something is no icon.
+            let span = Span::mixed_site().located_at(icons.span());
+            quote_spanned!(span=> .icons(#icons))
+        });
         let meta = self
             .meta
             .iter()

@@ -43,8 +43,6 @@ pub use draw::{Random, now, random, uuid};
 pub use durable::{DurableFuture, branch, durable};
 pub use error::{AskError, SignalError, StepError, ToolError};
 pub use join::{JoinAll, join, join_all, race, try_join};
-#[cfg(feature = "server")]
-pub(crate) use output::Content;
 pub(crate) use output::Running;
 pub use output::{AnyArguments, Arguments, Body, Json, TaskOutput, ToolOutput};
 pub use patch::patched;

@@ -52,7 +52,7 @@ impl<T: Serialize + JsonSchema> Structured for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a task function",
     label = "not an error of a tool",
-    note = "return a `ToolError`, or an error that implements `std::error::Error`; `.map_err(ToolError::new)` makes text one"
+    note = "return a `ToolError`, or an error that implements `std::error::Error`; `.map_err(ToolError::new)` makes one of anything that can be displayed"
 )]
 pub trait TaskError {
     /// The error as the tool's.
@@ -66,55 +66,48 @@ impl<E: Into<ToolError>> TaskError for E {
     }
 }
 
-/// What a person or a model reads of a result.
-pub trait Content {
-    /// As blocks.
-    fn into_blocks(self) -> Vec<ContentBlock>;
-}
-
-impl Content for () {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        Vec::new()
-    }
-}
-
-impl Content for String {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        vec![ContentBlock::text(self)]
-    }
-}
-
-impl Content for &'static str {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        vec![ContentBlock::text(self)]
-    }
-}
-
-impl Content for ContentBlock {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        vec![self]
-    }
-}
-
-impl Content for Vec<ContentBlock> {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        self
-    }
-}
-
-impl<const N: usize> Content for [ContentBlock; N] {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        self.into()
+#[diagnostic::do_not_recommend]
+impl TaskOutput for String {
+    fn into_output(self) -> ToolOutput {
+        Ok(ToolResult::text(self))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<C: Content> TaskOutput for C {
+impl TaskOutput for &'static str {
+    fn into_output(self) -> ToolOutput {
+        Ok(ToolResult::text(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for () {
+    fn into_output(self) -> ToolOutput {
+        Ok(ToolResult::default())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for ContentBlock {
+    fn into_output(self) -> ToolOutput {
+        vec![self].into_output()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TaskOutput for Vec<ContentBlock> {
     fn into_output(self) -> ToolOutput {
         Ok(ToolResult {
-            content: self.into_blocks(),
+            content: self,
             ..ToolResult::default()
         })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<const N: usize> TaskOutput for [ContentBlock; N] {
+    fn into_output(self) -> ToolOutput {
+        Vec::from(self).into_output()
     }
 }
 
@@ -142,13 +135,12 @@ impl<T: Structured> TaskOutput for Json<T> {
 
 /// Structured output with content of its own, in place of the JSON text.
 #[diagnostic::do_not_recommend]
-impl<C: Content, T: Structured> TaskOutput for (C, Json<T>) {
+impl<C: TaskOutput, T: Structured> TaskOutput for (C, Json<T>) {
     fn into_output(self) -> ToolOutput {
         let (content, Json(value)) = self;
         Ok(ToolResult {
-            content: content.into_blocks(),
             structured: Some(structured(&value)?),
-            ..ToolResult::default()
+            ..content.into_output()?
         })
     }
 

@@ -3,7 +3,7 @@
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock as TheirBlock, ErrorCode as TheirCode};
 
-use crate::flow::{Content, TaskOutput, ToolOutput};
+use crate::flow::{TaskOutput, ToolOutput};
 use crate::protocol::{ContentBlock, ErrorCode, ProtocolError, ToolResult};
 
 impl From<TheirBlock> for ContentBlock {
@@ -15,15 +15,18 @@ impl From<TheirBlock> for ContentBlock {
     }
 }
 
-impl Content for TheirBlock {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        vec![self.into()]
+#[diagnostic::do_not_recommend]
+impl TaskOutput for TheirBlock {
+    fn into_output(self) -> ToolOutput {
+        vec![self].into_output()
     }
 }
 
-impl Content for Vec<TheirBlock> {
-    fn into_blocks(self) -> Vec<ContentBlock> {
-        self.into_iter().map(Into::into).collect()
+#[diagnostic::do_not_recommend]
+impl TaskOutput for Vec<TheirBlock> {
+    fn into_output(self) -> ToolOutput {
+        let blocks: Vec<ContentBlock> = self.into_iter().map(Into::into).collect();
+        blocks.into_output()
     }
 }
 
@@ -34,7 +37,7 @@ impl From<CallToolResult> for ToolResult {
             raw.into()
         });
         Self {
-            content: result.content.into_blocks(),
+            content: result.content.into_iter().map(Into::into).collect(),
             structured,
             is_error: result.is_error.unwrap_or_default(),
             meta: result.meta.map(|meta| meta.0).unwrap_or_default(),
@@ -42,6 +45,7 @@ impl From<CallToolResult> for ToolResult {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl TaskOutput for CallToolResult {
     fn into_output(self) -> ToolOutput {
         Ok(self.into())

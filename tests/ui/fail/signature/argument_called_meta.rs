@@ -1,6 +1,5 @@
 //! Types are told apart by name: a type of an argument needs another one.
 mod own {
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
     pub struct Meta {
         pub tags: Vec<String>,
     }
