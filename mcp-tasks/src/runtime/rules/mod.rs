@@ -59,8 +59,12 @@ impl ArgumentRules {
     /// The limits in a schema, if it has any.
     pub(super) fn of(schema: &Map<String, Value>) -> Option<Self> {
         let schema = Value::Object(schema.clone());
+        if !has_limits(&schema) {
+            return None;
+        }
         let mut patterns = HashMap::new();
-        has_limits(&schema, &mut patterns).then_some(Self { schema, patterns })
+        gather_patterns(&schema, &mut patterns);
+        Some(Self { schema, patterns })
     }
 
     /// Holds arguments, which have been decoded, against the limits.
@@ -145,28 +149,40 @@ impl ArgumentRules {
     }
 }
 
-/// Whether a schema limits anything; gathers its patterns.
-fn has_limits(schema: &Value, patterns: &mut HashMap<String, Regex>) -> bool {
+/// Whether a schema limits anything.
+fn has_limits(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, member)| LIMITS.contains(&name.as_str()) || has_limits(member)),
+        Value::Array(items) => items.iter().any(has_limits),
+        _ => false,
+    }
+}
+
+/// Compiles every pattern in a schema.
+fn gather_patterns(schema: &Value, patterns: &mut HashMap<String, Regex>) {
     match schema {
         Value::Object(members) => {
             if let Some(Value::String(pattern)) = members.get("pattern") {
                 match Regex::new(pattern) {
                     Ok(regex) => drop(patterns.insert(pattern.clone(), regex)),
-                    // Not one of ours, which the macro has read.
+                    // Not of `#[arg(..)]`, whose patterns the macro has read.
                     Err(error) => {
                         tracing::warn!(pattern, %error, "a pattern in a schema is not enforced");
                     }
                 }
             }
-            members.iter().fold(false, |found, (name, member)| {
-                let is_limit = LIMITS.contains(&name.as_str());
-                has_limits(member, patterns) || is_limit || found
-            })
+            for member in members.values() {
+                gather_patterns(member, patterns);
+            }
         }
-        Value::Array(items) => items
-            .iter()
-            .fold(false, |found, item| has_limits(item, patterns) || found),
-        _ => false,
+        Value::Array(items) => {
+            for item in items {
+                gather_patterns(item, patterns);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -6,6 +6,16 @@ use serde_json::{Map, Number, Value};
 
 use super::{ArgumentRules, Broken};
 
+/// A keyword that bounds a number, in words, and what it lets through.
+type Bound = (&'static str, &'static str, fn(Ordering) -> bool);
+
+const BOUNDS: [Bound; 4] = [
+    ("minimum", "at least", Ordering::is_ge),
+    ("maximum", "at most", Ordering::is_le),
+    ("exclusiveMinimum", "greater than", Ordering::is_gt),
+    ("exclusiveMaximum", "less than", Ordering::is_lt),
+];
+
 /// A walk over a value, with its schema beside it.
 pub(super) struct Walk<'a> {
     rules: &'a ArgumentRules,
@@ -61,13 +71,7 @@ impl<'a> Walk<'a> {
     }
 
     fn number(&mut self, schema: &Map<String, Value>, number: &Number) {
-        let bounds: [(&str, &str, fn(Ordering) -> bool); 4] = [
-            ("minimum", "at least", Ordering::is_ge),
-            ("maximum", "at most", Ordering::is_le),
-            ("exclusiveMinimum", "greater than", Ordering::is_gt),
-            ("exclusiveMaximum", "less than", Ordering::is_lt),
-        ];
-        for (keyword, words, allowed) in bounds {
+        for (keyword, words, allowed) in BOUNDS {
             if let Some(Value::Number(limit)) = schema.get(keyword)
                 && !compare(number, limit).is_none_or(allowed)
             {
