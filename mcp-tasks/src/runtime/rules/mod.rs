@@ -73,10 +73,10 @@ impl ArgumentRules {
     ///
     /// `-32602` naming each argument and the rule that it breaks.
     pub(super) fn check(&self, tool: &str, arguments: &RawValue) -> Result<(), ProtocolError> {
-        let Ok(arguments) = serde_json::from_str::<Value>(arguments.get()) else {
-            // Whatever the decoder took that is not a value: not with serde_json.
-            return Err(ProtocolError::invalid_params("`arguments` is not JSON"));
-        };
+        let arguments: Value = serde_json::from_str(arguments.get()).map_err(|error| {
+            // A number that nothing reads may be out of range.
+            ProtocolError::invalid_params(format!("tool `{tool}`: wrong arguments: {error}"))
+        })?;
         let broken = self.broken(&arguments);
         if broken.is_empty() {
             return Ok(());
