@@ -151,3 +151,39 @@ async fn meta_that_is_kept_counts_towards_the_limit_of_arguments() {
     );
     client.start("incurious", json!({})).await;
 }
+
+/// Two versions of one tool's code.
+mod versions {
+    use super::*;
+
+    #[mcp_task(name = "size")]
+    pub(super) async fn wide(#[arg(max = 100)] size: u8) -> Result<String, ToolError> {
+        let answer: String = ask_user("?").await?;
+        Ok(format!("{size} {answer}"))
+    }
+
+    #[mcp_task(name = "size")]
+    pub(super) async fn narrow(#[arg(max = 10)] size: u8) -> Result<String, ToolError> {
+        let answer: String = ask_user("?").await?;
+        Ok(format!("{size} {answer}"))
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_has_begun_keeps_its_arguments_when_the_limits_narrow() {
+    let store = MemoryStore::new();
+    let before = Client::new(|server| server.task(versions::wide).store(store.share()));
+    let id = before.start("size", json!({ "size": 50 })).await;
+    before.until(&id, "input_required").await;
+    let crashed = before.router.runtime().crash().await;
+    crashed.expect("memory does not fail");
+
+    let after = Client::new(|server| server.task(versions::narrow).store(store.share()));
+    after.router.runtime().start();
+    after.answer(&id, "answer", json!("yes")).await;
+    let task = after.until(&id, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "50 yes");
+    let params = json!({"name": "size", "arguments": { "size": 50 }});
+    let refused = after.send("tools/call", params, true).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+}
