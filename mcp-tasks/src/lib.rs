@@ -123,6 +123,7 @@
 //! | `store-parity` | `store::parity`, what every store must do, to run against one of your own |
 //! | none | the engine, the router and the memory store, on tokio and serde |
 
+pub mod argument;
 pub mod elicit;
 mod flow;
 pub mod protocol;
@@ -138,12 +139,12 @@ pub mod testing;
 pub use ::uuid::Uuid;
 pub use elicit::Elicit;
 pub use flow::{
-    Ask, AskError, BoundStep, DurableFuture, Extract, JoinAll, Json, MissingState, OnAmbiguous,
-    OptionalAsk, OutsideOfTask, Random, Retry, Signal, SignalError, SignalValue, Sleep, State,
-    States, Step, StepError, StepOutcome, StepResult, StepValue, StepWith, TaskOutput, ToolError,
-    ToolOutput, Unrecorded, ask_user, cancelled, extend_ttl, join_all, now, patched, random,
-    report_progress, set_status, set_ttl, signal, sleep, sleep_until, step, step_key, step_value,
-    step_with, task_id, unrecorded, uuid,
+    Ask, AskError, BoundStep, DurableFuture, Extract, Given, JoinAll, Json, MissingState, Needs,
+    OnAmbiguous, OptionalAsk, OutsideOfTask, Random, Retry, Signal, SignalError, SignalValue,
+    Sleep, State, States, Step, StepError, StepOutcome, StepResult, StepValue, StepWith,
+    TaskOutput, ToolError, ToolOutput, Unrecorded, ask_user, cancelled, extend_ttl, join_all, now,
+    patched, random, report_progress, set_status, set_ttl, signal, sleep, sleep_until, step,
+    step_key, step_value, step_with, task_id, unrecorded, uuid,
 };
 pub use mcp_tasks_macros::Elicit;
 /// ```
@@ -162,7 +163,7 @@ pub use mcp_tasks_macros::Elicit;
 /// ```
 ///
 pub use mcp_tasks_macros::mcp_task;
-pub use protocol::{ContentBlock, ProtocolError, ToolResult};
+pub use protocol::{Audience, ContentBlock, Icon, IconTheme, ProtocolError, ToolResult};
 #[cfg(feature = "server")]
 pub use rmcp;
 pub use runtime::{Limits, Tasks};
@@ -171,7 +172,7 @@ pub use server::TaskServer;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
 pub use store::{MemoryStore, TaskStore};
-pub use task::Caller;
+pub use task::{Caller, ClientInfo, Meta};
 
 /// What task functions usually need: `use mcp_tasks::prelude::*`.
 pub mod prelude {
@@ -182,10 +183,10 @@ pub mod prelude {
     #[cfg(feature = "server")]
     pub use crate::TaskServer;
     pub use crate::{
-        AskError, Elicit, Json, OnAmbiguous, Retry, SignalError, State, StepError, ToolError,
-        ask_user, cancelled, extend_ttl, join, join_all, mcp_task, now, patched, race, random,
-        report_progress, set_status, set_ttl, signal, sleep, sleep_until, step, step_key,
-        step_value, step_with, task_id, try_join, unrecorded, uuid,
+        AskError, Caller, ClientInfo, Elicit, Json, Meta, OnAmbiguous, Retry, SignalError, State,
+        StepError, ToolError, ask_user, cancelled, extend_ttl, join, join_all, mcp_task, now,
+        patched, race, random, report_progress, set_status, set_ttl, signal, sleep, sleep_until,
+        step, step_key, step_value, step_with, task_id, try_join, unrecorded, uuid,
     };
 }
 
@@ -198,8 +199,10 @@ pub mod __private {
         Site, Unawaited, UnawaitedOther, branch, durable, join, race, try_join,
     };
     pub use crate::runtime::{
-        AnyType, CallContext, DecodeError, Definition, Of, Support, TaskCall, argument,
+        AnyType, CallContext, DecodeError, Definition, Extractor, Of, Support, TaskCall, Whole,
+        argument, list, text, with_fraction,
     };
+    pub use serde_json::json;
     pub use {schemars, serde};
 }
 

@@ -27,6 +27,8 @@ fn created(cancel_grace_ms: Option<u64>) -> Event {
         poll_interval_ms: 100,
         cancel_grace_ms,
         seed: Seed::default(),
+        client: None,
+        meta: None,
     }))
 }
 

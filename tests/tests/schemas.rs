@@ -287,6 +287,7 @@ async fn lives(schemas: &mut Schemas, client: &Client) {
         ("soft", json!({})),
         ("stats", json!({})),
         ("big", json!({"bytes": 10})),
+        ("shows", json!({})),
     ] {
         schemas.mcp_result("CallToolResult", &plain.call(tool, arguments).await);
     }
@@ -296,6 +297,7 @@ async fn lives(schemas: &mut Schemas, client: &Client) {
         ("slow", json!({"ms": 50}), "completed"),
         ("soft", none.clone(), "completed"),
         ("count", json!({"n": 20}), "completed"),
+        ("shows", json!({"depth": 3}), "completed"),
         ("hard", none.clone(), "failed"),
         ("boom", none.clone(), "failed"),
         ("note", json!({"n": 3}), "input_required"),
@@ -377,6 +379,7 @@ async fn errors(schemas: &mut Schemas, client: &Client) {
         client.cancel("never").await,
         client.update("never", json!({})).await,
         client.call("slow", json!({})).await,
+        client.call("shows", json!({"depth": 4, "name": "A"})).await,
         client.call("no_such_tool", json!({})).await,
     ] {
         schemas.error(Some("InvalidParamsError"), &reply);

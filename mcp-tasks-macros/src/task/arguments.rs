@@ -40,16 +40,18 @@ impl<'t> Arguments<'t> {
         let generic = |index: usize| format_ident!("__T{index}", span = Span::mixed_site());
         let generics: Vec<Ident> = (0..self.checked.len()).map(generic).collect();
         let mut unused = generics.iter();
-        let fields = self.params.iter().map(|param| {
+        let fields = self.params.iter().enumerate().map(|(index, param)| {
             let Param {
+                arg,
                 field_attrs,
                 ident,
                 ty,
                 ..
             } = param;
+            let arg = arg.field_attrs(index);
             let generic = is_plain(param).then(|| unused.next()).flatten();
             let ty = generic.map_or_else(|| quote::quote!(#ty), |generic| quote::quote!(#generic));
-            ours!(#(#field_attrs)* #ident: #ty)
+            ours!(#(#field_attrs)* #arg #ident: #ty)
         });
         let generics = generics_of(&generics);
         let checks = self.checked.iter().map(|ty| {
@@ -57,6 +59,8 @@ impl<'t> Arguments<'t> {
             let runtime = located_at(runtime, span);
             quote_spanned!(span=> const _: () = #runtime::argument::<#ty>();)
         });
+        let args = self.params.iter().enumerate();
+        let args = args.map(|(index, param)| param.arg.items(index, &param.ty, runtime));
         ours! {
             #[derive(#runtime::serde::Deserialize, #runtime::schemars::JsonSchema)]
             #[serde(crate = #serde, expecting = "an object with the tool's arguments")]
@@ -64,6 +68,7 @@ impl<'t> Arguments<'t> {
             struct __Arguments #generics { #(#fields),* }
 
             #(#checks)*
+            #(#args)*
         }
     }
 
@@ -86,7 +91,7 @@ impl<'t> Arguments<'t> {
 /// Whether only its type says how a parameter is decoded.
 fn is_plain(param: &Param) -> bool {
     let mut attributes = param.field_attrs.iter();
-    attributes.all(|attribute| attribute.path().is_ident("doc"))
+    attributes.all(|attribute| attribute.path().is_ident("doc")) && param.arg.is_plain()
 }
 
 fn generics_of(types: &[impl quote::ToTokens]) -> TokenStream {

@@ -5,14 +5,18 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Ident, LitBool, LitInt, LitStr, Path, Token, parse_quote};
 
+use super::listing::Listing;
 use super::report::Report;
 use super::{duration, messages};
 
 /// Every key, in the order in which an error lists them.
-pub(crate) const KEYS: [&str; 11] = [
+pub(crate) const KEYS: [&str; 14] = [
     "name",
     "title",
     "description",
+    "annotations",
+    "icons",
+    "meta",
     "ttl",
     "poll_interval",
     "support",
@@ -45,6 +49,8 @@ pub(crate) struct Attribute {
     pub(crate) name: Option<LitStr>,
     pub(crate) title: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
+    /// Annotations, icons and `_meta`.
+    pub(crate) listing: Listing,
     /// Milliseconds; the inner `None` is `ttl = "none"`.
     pub(crate) ttl: Option<Given<Option<u64>>>,
     pub(crate) poll_interval: Option<Given<u64>>,
@@ -63,6 +69,7 @@ impl Default for Attribute {
             name: None,
             title: None,
             description: None,
+            listing: Listing::default(),
             ttl: None,
             poll_interval: None,
             support: None,
@@ -125,6 +132,10 @@ impl Attribute {
         if seen.contains(&name) {
             report.error(key.span(), messages::repeated_attribute_key(&name));
         }
+        if name == "annotations" {
+            seen.push(name);
+            return self.listing.annotations(input, report);
+        }
         if !input.peek(Token![=]) {
             return Err(syn::Error::new(
                 key.span(),
@@ -136,6 +147,8 @@ impl Attribute {
             "name" => self.name = Some(value(input, messages::TEXT_EXPECTED)?),
             "title" => self.title = Some(value(input, messages::TEXT_EXPECTED)?),
             "description" => self.description = Some(value(input, messages::TEXT_EXPECTED)?),
+            "icons" => self.listing.icons(input, report)?,
+            "meta" => self.listing.meta(input)?,
             "ttl" => self.ttl = Some(ttl(input)?),
             "poll_interval" => self.poll_interval = Some(milliseconds(input, &name)?),
             "support" => self.support = Some(support(input)?),

@@ -239,6 +239,7 @@ fn definition(
     if let Some(title) = &attribute.title {
         calls.extend(ours!(.title(#title)));
     }
+    calls.extend(attribute.listing.calls(runtime));
     if let Some(ttl) = &attribute.ttl {
         let value = if let Some(milliseconds) = ttl.value {
             ours!(::core::option::Option::Some(#milliseconds))
@@ -281,7 +282,7 @@ fn definition(
         #runtime::Definition::new(#name)
             #calls
             .input(#runtime::Of::<#arguments>::input_schema())
-            #(.extract(#runtime::Of::<#extracted>::check))*
+            #(.extract(#runtime::Of::<#extracted>::extractor()))*
             #(.asks(#runtime::Of::<#asked>::check_form))*
             .output(#runtime::Of::<#output>::output_schema())
     }

@@ -89,17 +89,42 @@ pub(crate) const REPLAY_EXPECTED: &str = "`replay` is `true` or `false`";
 pub(crate) const VERSION_EXPECTED: &str = "`version` is a whole number from 1 on";
 pub(crate) const PATH_EXPECTED: &str =
     "`crate` is the path of the mcp_tasks crate, for example `crate = ::my_name_for_it`";
+pub(crate) const ANNOTATIONS_SYNTAX: &str = "write the annotations in parentheses, each alone or \
+     with `true` or `false`: `annotations(read_only, open_world = false)`";
+pub(crate) const READ_ONLY_AND_DESTRUCTIVE: &str = "`read_only` and `destructive` contradict each \
+     other: a tool that only reads destroys nothing. Remove one of them";
+pub(crate) const ICONS_EXPECTED: &str = "`icons` is a list: write `icons = [\"https://..\"]`";
+pub(crate) const ICON_URI: &str =
+    "clients show icons from `https:` addresses and `data:` URIs only: write one of these";
+pub(crate) const META_EXPECTED: &str =
+    "`meta` is a JSON object: write `meta = { \"example.com/tier\": \"gold\" }`";
 pub(crate) const INLINE_WITH_REQUIRED: &str = "`inline` and `support = \"required\"` contradict \
      each other: a required task never answers in line. Remove one of them";
 
 pub(crate) fn unknown_key(key: &str) -> String {
     let all = KEYS.map(|key| format!("`{key}`")).join(", ");
-    match nearest(key) {
+    match nearest(key, &KEYS) {
         Some(nearest) => {
             format!("there is no key `{key}`; did you mean `{nearest}`? The keys are {all}")
         }
         None => format!("there is no key `{key}`. The keys are {all}"),
     }
+}
+
+pub(crate) fn unknown_annotation(key: &str) -> String {
+    let known = super::listing::HINTS.map(|(known, _)| known);
+    let all = known.map(|known| format!("`{known}`")).join(", ");
+    let key_or_hint = key.strip_suffix("_hint").unwrap_or(key);
+    match nearest(key_or_hint, &known) {
+        Some(nearest) => format!(
+            "there is no annotation `{key}`; did you mean `{nearest}`? The annotations are {all}"
+        ),
+        None => format!("there is no annotation `{key}`. The annotations are {all}"),
+    }
+}
+
+pub(crate) fn annotation_value(key: &str) -> String {
+    format!("`{key}` is `true` or `false`: write `{key}` alone, or `{key} = false`")
 }
 
 pub(crate) fn repeated_attribute_key(key: &str) -> String {
@@ -154,6 +179,90 @@ pub(crate) fn poll_longer_than_ttl(given: bool) -> String {
         "`poll_interval` is longer than {ttl}: a client would look only after the task's end. Make \
          it shorter"
     )
+}
+
+// --- `#[arg(..)]`
+
+pub(crate) const ARG_SYNTAX: &str =
+    "write the keys in parentheses, as in `#[arg(min = 1, max = 10)]`";
+pub(crate) const ARG_ON_EXTRACTOR: &str =
+    "this parameter is given by the server and is not an argument: remove `#[arg(..)]`";
+pub(crate) const DEFAULT_TWICE: &str = "the default is given twice: remove this one, or `default` \
+     from `#[arg(..)]`";
+pub(crate) const ALIAS_WITH_LIMIT: &str = "under another name the argument would not be held \
+     against its limits, which belong to the name in the schema: remove `alias`, or the limits from \
+     `#[arg(..)]`";
+pub(crate) const DEFAULT_AND_PATTERN: &str =
+    "the default does not match `pattern`: change one of them";
+
+pub(crate) fn arg_syntax(error: &syn::Error) -> String {
+    format!(
+        "{error}; `#[arg(..)]` takes keys separated by commas, as in `#[arg(min = 1, max = 10)]`"
+    )
+}
+
+pub(crate) fn unknown_arg_key(key: &str) -> String {
+    let elsewhere = match key {
+        "rename" | "alias" | "with" => {
+            return format!(
+                "`#[arg(..)]` has no key `{key}`, serde has: write `#[serde({key} = \"..\")]`"
+            );
+        }
+        "flatten" => {
+            return "`#[arg(..)]` has no key `flatten`, serde has: write `#[serde(flatten)]`"
+                .into();
+        }
+        "title" | "description" | "format" | "example" | "examples" => {
+            return format!(
+                "`#[arg(..)]` has no key `{key}`: the doc comment describes the argument, and \
+                 `#[schemars({key} = ..)]` adds to its schema"
+            );
+        }
+        _ => nearest(key, &super::arg::KEYS),
+    };
+    let all = super::arg::KEYS.map(|key| format!("`{key}`")).join(", ");
+    match elsewhere {
+        Some(nearest) => {
+            format!("`#[arg(..)]` has no key `{key}`; did you mean `{nearest}`? The keys are {all}")
+        }
+        None => format!("`#[arg(..)]` has no key `{key}`. The keys are {all}"),
+    }
+}
+
+pub(crate) fn arg_value(key: &str, what: &str, example: &str, given: bool) -> String {
+    if given {
+        format!("the value of `{key}` is {what}: write `{key} = {example}`")
+    } else {
+        format!("`{key}` needs a value: write `{key} = {example}`")
+    }
+}
+
+pub(crate) fn bad_pattern(error: &impl std::fmt::Display) -> String {
+    format!(
+        "this is not a pattern that can be enforced: {error}. Character classes, repetition, groups, \
+         `^` and `$` are known; looking around, back references and `\\p{{..}}` are not"
+    )
+}
+
+pub(crate) fn negative_limit(key: &str, ty: &str) -> String {
+    format!("a `{ty}` is never negative: remove `{key}`, or write 0 or more")
+}
+
+pub(crate) fn text_as_default(ty: &str) -> String {
+    format!("the argument is a `{ty}`, and its default is a text: write it without the quotes")
+}
+
+pub(crate) fn limits_cross(
+    lower: &str,
+    upper: &str,
+    low: &impl std::fmt::Display,
+    high: &impl std::fmt::Display,
+) -> String {
+    format!("`{lower}` is greater than `{upper}` ({low} > {high}), so nothing would fit: swap them")
+}
+
+pub(crate) fn default_outside(key: &str, limit: &impl std::fmt::Display) -> String {
+    format!("the default does not fit `{key} = {limit}`: change one of them")
 }
 
 // --- suspension points
@@ -319,20 +428,32 @@ pub(crate) fn prints(name: &str) -> String {
 }
 
 /// The known key that is a slip of the finger away.
-fn nearest(key: &str) -> Option<&'static str> {
+fn nearest<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
     // What people are used to from elsewhere.
     let habit = match key {
-        "timeout" | "lifetime" | "expires" => Some("ttl"),
-        "poll" | "interval" => Some("poll_interval"),
-        "task" | "tasks" | "task_support" | "taskSupport" => Some("support"),
-        "desc" | "doc" | "docs" => Some("description"),
-        "grace" => Some("cancel_grace"),
-        "durable" => Some("replay"),
-        _ => None,
+        "timeout" | "lifetime" | "expires" => "ttl",
+        "poll" | "interval" => "poll_interval",
+        "task" | "tasks" | "task_support" | "taskSupport" => "support",
+        "desc" | "doc" | "docs" => "description",
+        "grace" => "cancel_grace",
+        "durable" => "replay",
+        "minimum" | "ge" => "min",
+        "maximum" | "le" => "max",
+        "min_length" | "minLength" => "min_len",
+        "max_length" | "maxLength" => "max_len",
+        "minItems" => "min_items",
+        "maxItems" => "max_items",
+        "regex" => "pattern",
+        "_meta" | "metadata" => "meta",
+        "icon" => "icons",
+        "annotation" | "hints" | "read_only" | "readonly" | "destructive" | "idempotent"
+        | "open_world" => "annotations",
+        _ => "",
     };
-    habit.or_else(|| {
-        KEYS.into_iter()
-            .map(|known| (distance(key, known), known))
+    let mut known = keys.iter().copied();
+    known.find(|known| *known == habit).or_else(|| {
+        let distances = keys.iter().map(|known| (distance(key, known), *known));
+        distances
             .min()
             .filter(|(distance, known)| *distance <= known.len().max(key.len()) / 3)
             .map(|(_, known)| known)

@@ -12,6 +12,7 @@ macro_rules! ours {
     ($($tokens:tt)*) => { quote_spanned!(Span::mixed_site()=> $($tokens)*) };
 }
 
+mod arg;
 mod arguments;
 mod attribute;
 mod check;
@@ -19,6 +20,7 @@ mod duration;
 mod expand;
 mod forms;
 mod keys;
+mod listing;
 mod messages;
 mod parse;
 mod report;
@@ -74,7 +76,7 @@ pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStrea
     let asked = forms::asked(&function.block);
     refuse_repetition(&mut function, &report);
     rewrite::body(&mut function.block, &attribute, &report);
-    let task = TaskFn::new(function, asked);
+    let task = TaskFn::new(function, asked, &report);
 
     let output = expand::expand(&task, &attribute, shape);
     let errors = report.into_compile_errors();

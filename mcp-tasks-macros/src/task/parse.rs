@@ -9,7 +9,9 @@ use syn::{
     ReturnType, Type, Visibility,
 };
 
+use super::arg::Arg;
 use super::keys::{unraw, upper_camel};
+use super::report::Report;
 
 /// A task function after the checks and with its body rewritten.
 pub(crate) struct TaskFn {
@@ -33,6 +35,8 @@ pub(crate) struct TaskFn {
 
 /// One parameter.
 pub(crate) struct Param {
+    /// What `#[arg(..)]` says.
+    pub(crate) arg: Arg,
     /// Documentation and the attributes of serde and schemars; they move to
     /// the field of the generated arguments.
     pub(crate) field_attrs: Vec<Attribute>,
@@ -47,7 +51,7 @@ pub(crate) struct Param {
 }
 
 impl TaskFn {
-    pub(crate) fn new(function: ItemFn, asked: Vec<Type>) -> Self {
+    pub(crate) fn new(function: ItemFn, asked: Vec<Type>, report: &Report) -> Self {
         let ItemFn {
             attrs,
             vis,
@@ -69,7 +73,7 @@ impl TaskFn {
         let mut params = Vec::new();
         for (index, input) in sig.inputs.into_iter().enumerate() {
             match input {
-                FnArg::Typed(argument) => params.push(Param::new(argument, index)),
+                FnArg::Typed(argument) => params.push(Param::new(argument, index, report)),
                 FnArg::Receiver(_) => receiver = Some(input),
             }
         }
@@ -103,7 +107,7 @@ impl TaskFn {
 }
 
 impl Param {
-    fn new(mut argument: PatType, index: usize) -> Self {
+    fn new(mut argument: PatType, index: usize, report: &Report) -> Self {
         let mut extracted = is_extractor(&argument.ty);
         // `State(fleet): Fleet` has been refused: read as it was meant, it
         // stays one error.
@@ -114,6 +118,7 @@ impl Param {
             *argument.ty = syn::parse_quote!(#path<#ty>);
             extracted = true;
         }
+        let arg = Arg::take(&mut argument.attrs, &argument.ty, extracted, report);
         let (field_attrs, attrs) = argument.attrs.into_iter().partition(|attribute| {
             ["doc", "serde", "schemars"]
                 .iter()
@@ -122,6 +127,7 @@ impl Param {
         let ident = shown_name(&argument.pat)
             .unwrap_or_else(|| format_ident!("argument_{index}", span = argument.pat.span()));
         Self {
+            arg,
             field_attrs,
             attrs,
             pat: *argument.pat,
@@ -132,6 +138,9 @@ impl Param {
     }
 }
 
+/// The types of the runtime whose values the server gives.
+const EXTRACTORS: [&str; 4] = ["State", "Caller", "ClientInfo", "Meta"];
+
 /// Whether a parameter of this type is injected rather than an argument.
 pub(crate) fn is_extractor(ty: &Type) -> bool {
     match ty {
@@ -139,7 +148,7 @@ pub(crate) fn is_extractor(ty: &Type) -> bool {
             .path
             .segments
             .last()
-            .is_some_and(|last| last.ident == "State"),
+            .is_some_and(|last| EXTRACTORS.iter().any(|name| last.ident == name)),
         Type::Group(group) => is_extractor(&group.elem),
         Type::Paren(paren) => is_extractor(&paren.elem),
         _ => false,

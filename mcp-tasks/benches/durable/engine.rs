@@ -105,6 +105,8 @@ impl Engine {
             arguments: Some(arguments),
             caller: &Caller::anonymous(),
             capabilities,
+            client: None,
+            meta: None,
         };
         let tool = self.runtime.tool(tool).expect("it was registered");
         match self.runtime.call(tool, call).await {

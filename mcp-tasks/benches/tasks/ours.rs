@@ -60,6 +60,8 @@ impl Side for Ours {
                 },
                 ..Capabilities::default()
             },
+            client: None,
+            meta: None,
         };
         match self.runtime.call(tool, call).await {
             Ok(Called::Task(task)) => task.id.clone(),

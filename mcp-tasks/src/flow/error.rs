@@ -1,5 +1,6 @@
 //! How the things that a function awaits can fail, and how a function fails.
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
@@ -103,10 +104,14 @@ impl SignalError {
 
 /// How a task function fails.
 ///
-/// Any error converts into it by `?`. It ends the call with a tool result that
-/// has `isError: true` (the task is `completed`, P14), unless it is, or has
-/// in its chain of sources, a [`ProtocolError`] or [`AskError::Unsupported`]:
-/// then the call ends in a JSON-RPC error (the task is `failed`).
+/// Any error converts into it by `?`: those of std and thiserror, `anyhow::Error`,
+/// `Box<dyn Error + Send + Sync>`, and text. It ends the call with a tool result
+/// that has `isError: true` (the task is `completed`, P14) and the words of the
+/// error and of its sources, joined by colons; the client sees them all.
+///
+/// If it is, or has in its chain of sources, a [`ProtocolError`], an `ErrorData`
+/// of rmcp or [`AskError::Unsupported`], the call ends in that JSON-RPC error
+/// (the task is `failed`).
 ///
 /// ```
 /// use mcp_tasks::ToolError;
@@ -168,22 +173,52 @@ impl fmt::Debug for ToolError {
 
 // Like other catch-all errors, it is not an `Error` itself: the conversion from
 // every `Error` would otherwise overlap with the one from itself.
-impl<E: Error + 'static> From<E> for ToolError {
+impl<E: Into<Box<dyn Error + Send + Sync>> + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
-        let mut source: Option<&(dyn Error + 'static)> = Some(&error);
-        while let Some(link) = source {
-            if let Some(protocol) = link.downcast_ref::<ProtocolError>() {
-                return Self::protocol(protocol.clone());
-            }
-            if let Some(AskError::Unsupported) = link.downcast_ref::<AskError>() {
-                return Self::protocol(ProtocolError::elicitation_required(
-                    AskError::Unsupported.to_string(),
-                ));
-            }
-            source = link.source();
+        // In a box it hides what it was made from.
+        if let Some(error) = (&error as &dyn Any).downcast_ref::<anyhow::Error>() {
+            return Self::of_chain(error.chain());
         }
-        Self::new(error.to_string())
+        let error: Box<dyn Error + Send + Sync> = error.into();
+        let first: &(dyn Error + 'static) = &*error;
+        Self::of_chain(std::iter::successors(Some(first), |link| (*link).source()))
     }
+}
+
+impl ToolError {
+    /// An error, with what caused it.
+    fn of_chain<'e>(chain: impl Iterator<Item = &'e (dyn Error + 'static)>) -> Self {
+        let mut words = String::new();
+        for link in chain {
+            if let Some(protocol) = protocol_error(link) {
+                return Self::protocol(protocol);
+            }
+            let text = link.to_string();
+            // Many errors repeat the words of their source.
+            if words.is_empty() {
+                words = text;
+            } else if !words.contains(&text) {
+                words = format!("{words}: {text}");
+            }
+        }
+        Self::new(words)
+    }
+}
+
+/// What ends the call in a JSON-RPC error, wherever it is in the chain.
+fn protocol_error(link: &(dyn Error + 'static)) -> Option<ProtocolError> {
+    if let Some(error) = link.downcast_ref::<ProtocolError>() {
+        return Some(error.clone());
+    }
+    if let Some(AskError::Unsupported) = link.downcast_ref::<AskError>() {
+        let words = AskError::Unsupported.to_string();
+        return Some(ProtocolError::elicitation_required(words));
+    }
+    #[cfg(feature = "server")]
+    if let Some(error) = link.downcast_ref::<rmcp::ErrorData>() {
+        return Some(error.clone().into());
+    }
+    None
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub use recorded::{StepOutcome, StepResult};
 pub(crate) use replay::{Contradiction, Record};
 pub(crate) use request::Request;
 pub use signal::{Signal, SignalValue, signal};
-pub use state::{Extract, MissingState, State, States};
+pub use state::{Extract, Given, MissingState, Needs, State, States};
 pub use status::{cancelled, extend_ttl, report_progress, set_status, set_ttl, task_id};
 pub use step::{
     BoundStep, OnAmbiguous, Retry, Step, StepValue, StepWith, step, step_key, step_value, step_with,

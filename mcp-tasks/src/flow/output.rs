@@ -2,9 +2,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::schema;
@@ -23,7 +25,7 @@ pub struct Json<T>(pub T);
 #[diagnostic::on_unimplemented(
     message = "a task function cannot return `{Self}`",
     label = "not a tool result",
-    note = "return text (`String`), structured data (`Json<T>` with `T: Serialize + JsonSchema`), `ContentBlock`s, `()`, or a `Result` of one of these with an error that converts into `ToolError`"
+    note = "return text (`String`), structured data (`Json<T>` with `T: Serialize + JsonSchema`), `ContentBlock`s, both as `(content, Json<T>)`, `()`, or a `Result` of one of these with an error that converts into `ToolError`"
 )]
 pub trait TaskOutput {
     /// The result of the call.
@@ -50,7 +52,7 @@ impl<T: Serialize + JsonSchema> Structured for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a task function",
     label = "not an error of a tool",
-    note = "return a `ToolError`, or an error that implements `std::error::Error`; `.map_err(ToolError::new)` makes text one"
+    note = "return a `ToolError`, or an error that implements `std::error::Error`; `.map_err(ToolError::new)` makes one of anything that can be displayed"
 )]
 pub trait TaskError {
     /// The error as the tool's.
@@ -103,6 +105,13 @@ impl TaskOutput for Vec<ContentBlock> {
 }
 
 #[diagnostic::do_not_recommend]
+impl<const N: usize> TaskOutput for [ContentBlock; N] {
+    fn into_output(self) -> ToolOutput {
+        Vec::from(self).into_output()
+    }
+}
+
+#[diagnostic::do_not_recommend]
 impl TaskOutput for ToolResult {
     fn into_output(self) -> ToolOutput {
         Ok(self)
@@ -111,20 +120,41 @@ impl TaskOutput for ToolResult {
 
 impl<T: Structured> TaskOutput for Json<T> {
     fn into_output(self) -> ToolOutput {
-        let text = serde_json::value::to_raw_value(&self.0).map_err(|error| {
-            tracing::error!(%error, "a tool's structured output is not JSON");
-            ProtocolError::internal("the tool's output cannot be written as JSON")
-        })?;
+        let structured = structured(&self.0)?;
         Ok(ToolResult {
-            content: vec![ContentBlock::text(text.get())],
-            structured: Some(text.into()),
-            is_error: false,
+            content: vec![ContentBlock::text(structured.get())],
+            structured: Some(structured),
+            ..ToolResult::default()
         })
     }
 
     fn output_schema() -> Option<Map<String, Value>> {
         Some(schema::of::<T>())
     }
+}
+
+/// Structured output with content of its own, in place of the JSON text.
+#[diagnostic::do_not_recommend]
+impl<C: TaskOutput, T: Structured> TaskOutput for (C, Json<T>) {
+    fn into_output(self) -> ToolOutput {
+        let (content, Json(value)) = self;
+        Ok(ToolResult {
+            structured: Some(structured(&value)?),
+            ..content.into_output()?
+        })
+    }
+
+    fn output_schema() -> Option<Map<String, Value>> {
+        Some(schema::of::<T>())
+    }
+}
+
+fn structured<T: Serialize>(value: &T) -> Result<Arc<RawValue>, ProtocolError> {
+    let json = serde_json::value::to_raw_value(value).map_err(|error| {
+        tracing::error!(%error, "a tool's structured output is not JSON");
+        ProtocolError::internal("the tool's output cannot be written as JSON")
+    })?;
+    Ok(json.into())
 }
 
 impl<T: TaskOutput, E: TaskError> TaskOutput for Result<T, E> {

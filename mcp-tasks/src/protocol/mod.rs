@@ -13,15 +13,17 @@ mod capabilities;
 mod content;
 mod error;
 mod form;
+mod icon;
 mod jsonrpc;
 mod meta;
 mod task;
 
 pub use capabilities::{Capabilities, ElicitationModes};
-pub use content::{ContentBlock, ToolResult};
+pub use content::{Audience, ContentBlock, ToolResult};
 pub use error::{ErrorCode, ProtocolError};
 pub use form::{Choice, Content, Field, FieldError, FieldKind, Form, StringFormat};
 pub(crate) use form::{SAFE_INTEGER, unfit_default};
+pub use icon::{Icon, IconTheme};
 pub use jsonrpc::{Malformed, Message, MessageKind, Reply};
 pub(crate) use jsonrpc::{object, text};
 pub use meta::RequestMeta;

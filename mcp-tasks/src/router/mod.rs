@@ -99,6 +99,8 @@ impl Router {
                     arguments: params.arguments,
                     caller,
                     capabilities,
+                    client: None,
+                    meta: params.meta,
                 };
                 return self.call(tool, request).await.map(Some);
             }
@@ -207,8 +209,25 @@ fn with_meta(result: &RawValue, server_info: &Value) -> String {
         server_info,
         progress: None,
     };
+    if result.get().contains("\"_meta\"")
+        && let Some(joined) = with_own_meta(result, &meta)
+    {
+        return joined;
+    }
     let meta = serde_json::to_string(&meta).expect("a name and a version are JSON");
     let inner = result.get().trim_end();
     let inner = inner.strip_suffix('}').unwrap_or(inner);
     format!(r#"{inner},"_meta":{meta}}}"#)
+}
+
+/// The same for a result that has a `_meta` of its own; `None` if it has not.
+fn with_own_meta(result: &RawValue, meta: &Meta<'_>) -> Option<String> {
+    let mut members: indexmap::IndexMap<String, &RawValue> = object(result).ok()?;
+    let mut own: serde_json::Map<String, Value> = object(members.get("_meta")?).ok()?;
+    if let Ok(Value::Object(ours)) = serde_json::to_value(meta) {
+        own.extend(ours);
+    }
+    let own = serde_json::value::to_raw_value(&own).ok()?;
+    members.insert("_meta".to_owned(), &own);
+    serde_json::to_string(&members).ok()
 }

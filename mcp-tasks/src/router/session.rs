@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::Router;
-use crate::protocol::{Capabilities, ProtocolError};
+use crate::protocol::ProtocolError;
 use crate::runtime::{CallRequest, Called, Support};
-use crate::task::Caller;
 
 impl Router {
     /// Runs one of our tools on an open call of an older session; gives the
@@ -24,9 +23,7 @@ impl Router {
     pub async fn call_in_session(
         &self,
         name: &str,
-        arguments: Option<&RawValue>,
-        caller: &Caller,
-        mut capabilities: Capabilities,
+        mut call: CallRequest<'_>,
     ) -> Result<Arc<RawValue>, ProtocolError> {
         let Some(tool) = self.runtime.tool(name) else {
             return Err(ProtocolError::invalid_params(format!(
@@ -41,13 +38,8 @@ impl Router {
                 crate::protocol::TASKS_EXTENSION
             )));
         }
-        capabilities.tasks = false;
-        let request = CallRequest {
-            arguments,
-            caller,
-            capabilities,
-        };
-        match self.runtime.call(tool, request).await {
+        call.capabilities.tasks = false;
+        match self.runtime.call(tool, call).await {
             Ok(Called::Result(result)) => Ok(result),
             Ok(Called::Task(_)) => unreachable!("no task without the capability"),
             // A session cannot declare what this error asks for.

@@ -15,10 +15,10 @@ use tokio::sync::oneshot;
 use super::driver::{Driver, Window};
 use super::output::{Called, to_json};
 use super::{RETRY_MS, Runtime, Shared, Support, Tool, store_failed};
-use crate::flow::Context;
+use crate::flow::{Context, Given, Needs};
 use crate::protocol::{Capabilities, ProtocolError};
 use crate::store::{Delivery, LiveLimits, StoreError};
-use crate::task::{Access, Answer, Caller, Created, Snapshot, TaskId, Timestamp};
+use crate::task::{Access, Answer, Caller, ClientInfo, Created, Snapshot, TaskId, Timestamp};
 
 /// A call of one of our tools.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,20 @@ pub struct CallRequest<'a> {
     pub caller: &'a Caller,
     /// What the client declared on this request (P1).
     pub capabilities: Capabilities,
+    /// The client of an older session; else the request's `_meta` names it.
+    pub client: Option<&'a ClientInfo>,
+    /// The request's `_meta` as it was sent.
+    pub meta: Option<&'a RawValue>,
+}
+
+impl CallRequest<'_> {
+    /// The client and the `_meta`, as far as the tool takes them.
+    fn origin(&self, needs: Needs) -> (Option<ClientInfo>, Option<Arc<RawValue>>) {
+        let named = || self.meta.and_then(client_of);
+        let client = needs.client.then(|| self.client.cloned().or_else(named));
+        let meta = self.meta.filter(|_| needs.meta);
+        (client.flatten(), meta.map(|raw| raw.to_owned().into()))
+    }
 }
 
 impl Runtime {
@@ -56,14 +70,25 @@ impl Runtime {
                 crate::protocol::TASKS_EXTENSION
             )));
         }
-        let size = call.arguments.map_or(0, |arguments| arguments.get().len());
+        let (client, meta) = call.origin(definition.needs());
+        let size = call.arguments.map_or(0, |arguments| arguments.get().len())
+            + client.as_ref().map_or(0, ClientInfo::weight)
+            + meta.as_ref().map_or(0, |meta| meta.get().len());
         if size > shared.limits.arguments {
+            let and_meta = meta.map_or("", |_| " and `_meta`");
             return Err(ProtocolError::invalid_params(format!(
-                "the arguments take {size} bytes; the limit is {}",
+                "the arguments{and_meta} take {size} bytes; the limit is {}",
                 shared.limits.arguments
             )));
         }
-        let body = tool.body(call.arguments, &shared.states)?;
+        let given = Given {
+            states: &shared.states,
+            caller: call.caller,
+            client: client.as_ref(),
+            meta: meta.as_deref(),
+        };
+        let body = tool.body(call.arguments, given)?;
+        tool.check_limits(call.arguments)?;
         let becomes_task = declared && definition.support != Support::Forbidden;
         let window = becomes_task
             .then_some(definition.inline_ms)
@@ -98,6 +123,8 @@ impl Runtime {
             poll_interval_ms: definition.poll_interval_ms,
             cancel_grace_ms: definition.cancel_grace_ms,
             seed,
+            client,
+            meta,
         };
         let Some(window) = window else {
             return shared.begin(driver, created, now).await.map(Called::Task);
@@ -296,6 +323,16 @@ fn no_such_task() -> ProtocolError {
     ProtocolError::invalid_params(
         "no such task: it never existed, has been deleted, or is not yours",
     )
+}
+
+/// How the client names itself in a request's `_meta`.
+fn client_of(meta: &RawValue) -> Option<ClientInfo> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        #[serde(rename = "io.modelcontextprotocol/clientInfo")]
+        client: Option<ClientInfo>,
+    }
+    serde_json::from_str::<Named>(meta.get()).ok()?.client
 }
 
 /// What stands for arguments that were left out.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::driver::Driver;
 use super::keeper::ResumePermit;
 use super::{Mark, RETRY_MS, Runtime, Shared, Tool};
-use crate::flow::{Context, Contradiction, Record};
+use crate::flow::{Context, Contradiction, Given, Record};
 use crate::protocol::ProtocolError;
 use crate::store::Claim;
 use crate::task::{Created, Entry, Event, Journal, Recoveries, TaskState};
@@ -102,7 +102,7 @@ fn prepare(
             true,
         ));
     }
-    tool.body(Some(&created.arguments), &shared.states)
+    tool.body(Some(&created.arguments), given(shared, created))
         .map_err(|error| {
             let version = created.version;
             Refusal::Hold(
@@ -122,6 +122,16 @@ fn prepare(
                 false,
             )
         })
+}
+
+/// What parameters besides arguments are taken from: the call as it was.
+fn given<'a>(shared: &'a Shared, created: &'a Created) -> Given<'a> {
+    Given {
+        states: &shared.states,
+        caller: &created.caller,
+        client: created.client.as_ref(),
+        meta: created.meta.as_deref(),
+    }
 }
 
 /// Runs today's code through a journal and stops before anything new.
@@ -145,7 +155,7 @@ pub(crate) async fn check(runtime: &Runtime, journal: &Journal) -> Result<(), Mi
         )));
     };
     let body = tool
-        .body(Some(&created.arguments), &shared.states)
+        .body(Some(&created.arguments), given(&shared, created))
         .map_err(|error| Mismatch(error.message))?;
     let context = Arc::new(Context::new(
         created.id.clone(),

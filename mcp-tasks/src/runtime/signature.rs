@@ -10,9 +10,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{CallContext, DecodeError};
+use super::{CallContext, DecodeError, Extractor};
+use crate::argument;
 use crate::elicit::{self, Elicit, FormError};
-use crate::flow::{Extract, MissingState, States, TaskOutput, schema};
+use crate::flow::{Extract, TaskOutput, schema};
 
 /// A type that a client can send as an argument.
 #[diagnostic::on_unimplemented(
@@ -28,6 +29,18 @@ impl<T: DeserializeOwned + JsonSchema> Argument for T {}
 
 /// Asks for a type to be an [`Argument`].
 pub const fn argument<T: Argument>() {}
+
+/// The type of a limit without a fraction on a number.
+pub type Whole<T> = <T as argument::Number>::Whole;
+
+/// Asks for a number that may have a fraction.
+pub const fn with_fraction<T: argument::Fractional>() {}
+
+/// Asks for a text.
+pub const fn text<T: argument::Text>() {}
+
+/// Asks for a list.
+pub const fn list<T: argument::List>() {}
 
 /// What generated code needs of a type.
 pub struct Of<T>(PhantomData<T>);
@@ -58,13 +71,12 @@ impl<R: TaskOutput> Of<R> {
 }
 
 impl<E: Extract> Of<E> {
-    /// Whether every call will find what is not an argument.
-    ///
-    /// # Errors
-    ///
-    /// [`MissingState`] if it will not.
-    pub fn check(states: &States) -> Result<(), MissingState> {
-        E::check(states)
+    /// What the tool must know of a parameter that is not an argument.
+    pub fn extractor() -> Extractor {
+        Extractor {
+            check: E::check,
+            needs: E::NEEDS,
+        }
     }
 }
 
@@ -101,12 +113,8 @@ pub trait AnyType<T> {
         unreachable!("{REFUSED}")
     }
 
-    /// See [`Of::check`].
-    ///
-    /// # Errors
-    ///
-    /// None.
-    fn check(_: &States) -> Result<(), MissingState> {
+    /// See [`Of::extractor`].
+    fn extractor() -> Extractor {
         unreachable!("{REFUSED}")
     }
 

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::rules::ArgumentRules;
 use crate::elicit::FormError;
-use crate::flow::{Body, Extract, MissingState, States};
-use crate::protocol::ProtocolError;
+use crate::flow::{Body, Extract, Given, MissingState, Needs, States};
+use crate::protocol::{Icon, ProtocolError};
 
 /// When a call of a tool becomes a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,12 +38,20 @@ pub struct Definition {
     pub(super) cancel_grace_ms: Option<u64>,
     pub(super) replay: bool,
     listing: Map<String, Value>,
-    extracts: Vec<CheckState>,
     forms: Vec<CheckForm>,
+    rules: Option<ArgumentRules>,
+    extractors: Vec<Extractor>,
 }
 
-/// Says whether a state is there.
-type CheckState = fn(&States) -> Result<(), MissingState>;
+/// What a tool must know of a parameter that is not an argument. Generated code
+/// only.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Extractor {
+    /// Says whether its value is there.
+    pub(super) check: fn(&States) -> Result<(), MissingState>,
+    pub(super) needs: Needs,
+}
 
 /// Says whether a type can be asked for.
 type CheckForm = fn() -> Result<(), FormError>;
@@ -66,8 +75,9 @@ impl Definition {
             cancel_grace_ms: None,
             replay: true,
             listing,
-            extracts: Vec::new(),
             forms: Vec::new(),
+            rules: None,
+            extractors: Vec::new(),
         }
     }
 
@@ -81,6 +91,27 @@ impl Definition {
     #[must_use]
     pub fn description(self, description: &str) -> Self {
         self.listed("description", description)
+    }
+
+    /// A hint of how the tool behaves.
+    #[must_use]
+    pub fn annotation(mut self, hint: &str, value: bool) -> Self {
+        let annotations = self.listing.entry("annotations").or_insert(json!({}));
+        annotations[hint] = value.into();
+        self
+    }
+
+    /// Pictures of the tool.
+    #[must_use]
+    pub fn icons<I: Into<Icon>>(self, icons: impl IntoIterator<Item = I>) -> Self {
+        let icons: Vec<Icon> = icons.into_iter().map(Into::into).collect();
+        self.listed("icons", json!(icons))
+    }
+
+    /// The `_meta` of the tool.
+    #[must_use]
+    pub fn meta(self, meta: Value) -> Self {
+        self.listed("_meta", meta)
     }
 
     /// The time to live; `None` for no limit.
@@ -134,7 +165,8 @@ impl Definition {
 
     /// The schema of the arguments.
     #[must_use]
-    pub fn input(self, schema: Map<String, Value>) -> Self {
+    pub fn input(mut self, schema: Map<String, Value>) -> Self {
+        self.rules = ArgumentRules::of(&schema);
         self.listed("inputSchema", schema)
     }
 
@@ -147,10 +179,10 @@ impl Definition {
         }
     }
 
-    /// A parameter that is not an argument: whether it will be found.
+    /// A parameter that is not an argument.
     #[must_use]
-    pub fn extract(mut self, check: fn(&States) -> Result<(), MissingState>) -> Self {
-        self.extracts.push(check);
+    pub fn extract(mut self, extractor: Extractor) -> Self {
+        self.extractors.push(extractor);
         self
     }
 
@@ -159,6 +191,12 @@ impl Definition {
     pub fn asks(mut self, check: fn() -> Result<(), FormError>) -> Self {
         self.forms.push(check);
         self
+    }
+
+    /// What of a call is recorded for the tool's parameters.
+    pub(super) fn needs(&self) -> Needs {
+        let needs = self.extractors.iter().map(|extractor| extractor.needs);
+        needs.fold(Needs::NOTHING, Needs::and)
     }
 
     fn listed(mut self, member: &str, value: impl Into<Value>) -> Self {
@@ -171,7 +209,7 @@ impl Definition {
 #[doc(hidden)]
 pub struct CallContext<'a> {
     pub(super) arguments: Option<&'a RawValue>,
-    pub(super) states: &'a States,
+    pub(super) given: Given<'a>,
 }
 
 /// Why a call cannot start.
@@ -220,7 +258,7 @@ impl CallContext<'_> {
     ///
     /// [`DecodeError::State`] if the server was not given it.
     pub fn extract<E: Extract>(&self) -> Result<E, DecodeError> {
-        Ok(E::extract(self.states)?)
+        Ok(E::extract(&self.given)?)
     }
 }
 
@@ -310,7 +348,8 @@ impl Tool {
     pub(crate) fn of_call<Args, C: TaskCall<Args>>(call: C) -> Self {
         let mut tool = Self::new::<Args, C>();
         // Its parameters are all given.
-        tool.definition.extracts.clear();
+        tool.definition.extractors.clear();
+        tool.definition.rules = None;
         tool.source = Source::One(Mutex::new(Some(call.into_body())));
         tool
     }
@@ -333,9 +372,9 @@ impl Tool {
     /// Whether every call will find what the function takes besides arguments.
     pub(super) fn check(&self, states: &States) -> Result<(), MissingState> {
         self.definition
-            .extracts
+            .extractors
             .iter()
-            .try_for_each(|check| check(states))
+            .try_for_each(|extractor| (extractor.check)(states))
     }
 
     /// What is wrong with the forms that the body is known to ask for.
@@ -350,13 +389,13 @@ impl Tool {
     pub(super) fn body(
         &self,
         arguments: Option<&RawValue>,
-        states: &States,
+        given: Given<'_>,
     ) -> Result<Body, ProtocolError> {
         let decode = match &self.source {
             Source::Calls(decode) => decode,
             Source::One(body) => return self.the_one_body(body),
         };
-        let call = CallContext { arguments, states };
+        let call = CallContext { arguments, given };
         // How an argument is read, and a state cloned, is the author's code.
         let decoded = catch_unwind(AssertUnwindSafe(|| decode(&call)));
         let decoded = decoded.map_err(|_| {
@@ -375,6 +414,16 @@ impl Tool {
                 ProtocolError::internal("the server is not set up for this tool")
             }
         })
+    }
+
+    /// Holds arguments that can be read against the limits that the tool's
+    /// schema shows. Asked before a task exists, and never again: a task that
+    /// has begun keeps its arguments when the limits change.
+    pub(super) fn check_limits(&self, arguments: Option<&RawValue>) -> Result<(), ProtocolError> {
+        match (&self.definition.rules, arguments) {
+            (Some(rules), Some(arguments)) => rules.check(self.name(), arguments),
+            _ => Ok(()),
+        }
     }
 
     fn the_one_body(&self, body: &Mutex<Option<Body>>) -> Result<Body, ProtocolError> {

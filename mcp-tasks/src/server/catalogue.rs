@@ -2,20 +2,18 @@
 //! as calls in older sessions (P2, P70).
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult,
-    MetaObject, ServerCapabilities, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ListToolsResult, MetaObject,
+    ServerCapabilities, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Error;
-use crate::protocol::{
-    Capabilities, ElicitationModes, META_SERVER_INFO, ProtocolError, TASKS_EXTENSION,
-};
+use crate::protocol::{Capabilities, ElicitationModes, META_SERVER_INFO, TASKS_EXTENSION};
 use crate::router::Router;
-use crate::runtime::Support;
-use crate::task::Caller;
+use crate::runtime::{CallRequest, Support};
+use crate::task::{Caller, ClientInfo};
 
 /// The tools that a router answers for, ready to be listed.
 ///
@@ -119,13 +117,19 @@ impl Catalogue {
             .map(to_raw_value)
             .transpose()
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let caller = caller(&context);
-        let capabilities = declared(&context);
-        let call =
-            self.router
-                .call_in_session(&request.name, arguments.as_deref(), &caller, capabilities);
+        let (caller, client) = (caller(&context), client(&context));
+        let meta = to_raw_value(&context.meta)
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let call = CallRequest {
+            arguments: arguments.as_deref(),
+            caller: &caller,
+            capabilities: declared(&context),
+            client: client.as_ref(),
+            meta: Some(&meta),
+        };
+        let call = self.router.call_in_session(&request.name, call);
         tokio::select! {
-            result = call => complete(&result.map_err(error_data)?),
+            result = call => complete(&result.map_err(ErrorData::from)?),
             // Nobody reads the reply: rmcp drops it. What counts is that the call is dropped.
             () = context.ct.cancelled() => {
                 Err(ErrorData::internal_error("the call was cancelled", None))
@@ -156,6 +160,16 @@ fn declared(context: &RequestContext<RoleServer>) -> Capabilities {
     }
 }
 
+/// How the client of a session named itself.
+fn client(context: &RequestContext<RoleServer>) -> Option<ClientInfo> {
+    let client = context.client_info()?;
+    let named = ClientInfo::new(client.name, client.version);
+    Some(match client.title {
+        Some(title) => named.with_title(title),
+        None => named,
+    })
+}
+
 /// Who calls: over HTTP a layer in front of us says so, request by request.
 fn caller(context: &RequestContext<RoleServer>) -> Caller {
     #[cfg(feature = "http")]
@@ -175,10 +189,4 @@ fn complete(result: &RawValue) -> Result<CallToolResponse, ErrorData> {
             tracing::error!(%error, "a tool's result is not a tool result");
             ErrorData::internal_error("internal error", None)
         })
-}
-
-fn error_data(error: ProtocolError) -> ErrorData {
-    // rmcp keeps 32 bits of a code; all that MCP defines fit.
-    let code = i32::try_from(error.code.0).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
-    ErrorData::new(code, error.message, error.data)
 }

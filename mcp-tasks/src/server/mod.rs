@@ -10,6 +10,7 @@
 mod access;
 mod builder;
 mod catalogue;
+mod convert;
 mod era;
 mod handler;
 #[cfg(feature = "http")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Caller, InputKey, Progress, Response, TaskId, Timestamp};
+use super::{Caller, ClientInfo, InputKey, Progress, Response, TaskId, Timestamp};
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
 
 /// The version of the form in which entries are written.
@@ -74,7 +74,7 @@ impl Event {
     /// About how many bytes the event takes: its texts, and a little.
     pub fn weight(&self) -> u64 {
         let texts = match self {
-            Self::Created(created) => created.arguments.get().len() + 128,
+            Self::Created(created) => created.weight() + 128,
             Self::Asked { key, request } => key.as_str().len() + request.params.get().len(),
             Self::Answered { key, response } => key.as_str().len() + response.weight(),
             Self::StepDone { key, outcome, .. } => key.as_str().len() + outcome.get().len(),
@@ -242,6 +242,20 @@ pub struct Created {
     pub cancel_grace_ms: Option<u64>,
     /// What the task's random values are made from.
     pub seed: Seed,
+    /// The client that called, if the tool takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientInfo>,
+    /// The `_meta` of the call as it was sent, if the tool takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Arc<RawValue>>,
+}
+
+impl Created {
+    fn weight(&self) -> usize {
+        let client = self.client.as_ref().map_or(0, ClientInfo::weight);
+        let meta = self.meta.as_ref().map_or(0, |meta| meta.get().len());
+        self.arguments.get().len() + client + meta
+    }
 }
 
 /// What a task's random values are made from: 128 bits.

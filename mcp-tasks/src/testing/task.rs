@@ -273,6 +273,8 @@ async fn begin(runtime: &Runtime) -> TaskId {
         arguments: None,
         caller: &Caller::anonymous(),
         capabilities,
+        client: None,
+        meta: None,
     };
     let tool = runtime.tools().next().expect("the server has one tool");
     match runtime.call(tool, call).await {

@@ -57,7 +57,7 @@ impl<const GRACE: bool> TaskCall<(State<Code>,)> for ProgramCall<GRACE> {
     fn definition() -> Definition {
         let definition = Definition::new("program")
             .ttl_ms(None)
-            .extract(<State<Code> as mcp_tasks::Extract>::check);
+            .extract(mcp_tasks::__private::Of::<State<Code>>::extractor());
         if GRACE {
             definition.cancel_grace_ms(30_000)
         } else {

@@ -175,6 +175,8 @@ impl World {
             arguments: None,
             caller: &Caller::anonymous(),
             capabilities,
+            client: None,
+            meta: None,
         };
         let runtime = &self.servers[0].runtime;
         let tool = runtime.tool("program").expect("the tool is there");

@@ -39,6 +39,8 @@ impl Client {
             arguments: Some(&arguments),
             caller: &self.caller,
             capabilities: capabilities(),
+            client: None,
+            meta: None,
         };
         let tool = self.runtime.tool(tool).unwrap();
         self.runtime.call(tool, request).await.unwrap()

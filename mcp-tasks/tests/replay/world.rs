@@ -87,6 +87,8 @@ impl Life {
             arguments: Some(&arguments),
             caller: &Caller::anonymous(),
             capabilities,
+            client: None,
+            meta: None,
         };
         let tool = self.runtime.tool(tool).expect("the tool is there");
         match self.runtime.call(tool, call).await? {

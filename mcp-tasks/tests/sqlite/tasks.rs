@@ -55,6 +55,8 @@ pub(crate) fn created(id: &str) -> Created {
         poll_interval_ms: 1000,
         cancel_grace_ms: None,
         seed: Seed([1, 2]),
+        client: None,
+        meta: None,
     }
 }
 

@@ -47,6 +47,30 @@ pub async fn deploy(
     Ok(Json(format!("{sure} {times} {:?}", [a, b, c, d, e])))
 }
 
+/// Takes and says everything that an attribute can.
+#[mcp_task(
+    annotations(read_only, open_world = false),
+    icons = ["https://example.com/a.png"],
+    meta = { "example.com/tier": 1 },
+)]
+pub async fn limits(
+    #[arg(min = 1, max = 100, default = 10)] percent: u8,
+    #[arg(min = -0.5, max = 1)] share: Option<f64>,
+    #[arg(min_len = 1, max_len = 9, pattern = "^[a-z]+$", default = "main")] branch: String,
+    #[arg(max_items = 3, default = ["a"])] tags: Vec<String>,
+    #[arg(default)] dry_run: bool,
+    caller: Caller,
+    client: ClientInfo,
+    meta: Meta,
+) -> (String, Json<u8>) {
+    let client = client.name().unwrap_or("nobody");
+    let words = format!(
+        "{share:?} {branch} {tags:?} {dry_run} {caller} {client} {}",
+        meta.len()
+    );
+    (words, Json(percent))
+}
+
 /// Waits for nothing.
 #[mcp_task(replay = false)]
 pub async fn nothing() {}

@@ -47,9 +47,13 @@ mod shadowed {
 
     /// Asks.
     #[mcp_task]
-    async fn ask(number: u8) -> ::core::result::Result<(), ToolError> {
+    async fn ask(
+        #[arg(min = 1, default = 2)] number: u8,
+        #[arg(default = "x", max_len = 3)] text: ::std::string::String,
+        #[arg(default = ["x"])] r#type: ::std::vec::Vec<::std::string::String>,
+    ) -> ::core::result::Result<(), ToolError> {
         let sure: bool = ask_user("Sure?").await?;
-        let _ = (sure, number);
+        let _ = (sure, number, text, r#type);
         ::core::result::Result::Ok(())
     }
 }

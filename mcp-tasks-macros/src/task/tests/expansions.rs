@@ -55,6 +55,25 @@ fn every_key() {
 }
 
 #[test]
+fn limits_defaults_and_what_the_server_gives() {
+    golden(
+        "arguments",
+        r#"annotations(read_only, open_world = false), icons = ["https://example.com/a.png"],
+           meta = { "example.com/tier": 1 }"#,
+        r#"
+        async fn look(
+            /// How deep
+            #[arg(min = 1, max = 9, default = 3)] depth: u8,
+            #[arg(min_len = 1, pattern = "^[a-z]+$")] name: Option<String>,
+            #[arg(default = Fast)] how: How,
+            caller: Caller,
+            Meta(meta): Meta,
+        ) {}
+        "#,
+    );
+}
+
+#[test]
 fn joins() {
     golden(
         "joins",

@@ -1,8 +1,8 @@
 //! An error of another kind is turned into a `ToolError`.
 use mcp_tasks::prelude::*;
 
-fn check(service: &str) -> Result<(), String> {
-    Err(service.to_owned())
+fn check(service: &str) -> Result<(), usize> {
+    Err(service.len())
 }
 
 #[mcp_task]

@@ -2,8 +2,8 @@
 use mcp_tasks::prelude::*;
 
 #[mcp_task]
-async fn deploy(service: String) -> Result<String, String> {
-    Err(service)
+async fn deploy(code: u32) -> Result<String, u32> {
+    Err(code)
 }
 
 fn main() {}

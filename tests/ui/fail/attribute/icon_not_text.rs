@@ -1,0 +1,6 @@
+use mcp_tasks::prelude::*;
+
+#[mcp_task(icons = [7])]
+async fn deploy() {}
+
+fn main() {}
