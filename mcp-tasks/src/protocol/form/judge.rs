@@ -7,6 +7,7 @@
 use serde_json::{Number, Value};
 
 use super::given::Given;
+use super::words::{Chosen, Names, range};
 use super::{Choice, Content, FieldKind, Form, SAFE_INTEGER, StringFormat, format};
 
 /// What is wrong with one field of an answer.
@@ -233,46 +234,6 @@ fn judge_count(
         (None, Some(max)) => format!("must {verb} at most {max} {}, not {count}", unit(max)),
         (None, None) => unreachable!("without bounds every count fits"),
     })
-}
-
-fn range<N: std::fmt::Display>(min: Option<N>, max: Option<N>, got: &Number) -> String {
-    match (min, max) {
-        (Some(min), Some(max)) => format!("must be between {min} and {max}, got {got}"),
-        (Some(min), None) => format!("must be at least {min}, got {got}"),
-        (None, Some(max)) => format!("must be at most {max}, got {got}"),
-        (None, None) => unreachable!("without bounds every number fits"),
-    }
-}
-
-/// What was chosen though there is no such choice, cut where it is long: any
-/// text may be sent.
-struct Chosen<'a>(&'a str);
-
-impl std::fmt::Display for Chosen<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const SHOWN: usize = 40;
-        match self.0.char_indices().nth(SHOWN) {
-            Some((end, _)) => write!(f, "`{}..`", &self.0[..end]),
-            None => write!(f, "`{}`", self.0),
-        }
-    }
-}
-
-/// The values of choices as an enumeration that stays readable when it is long.
-struct Names<'a>(&'a [Choice]);
-
-impl std::fmt::Display for Names<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const SHOWN: usize = 20;
-        for (index, choice) in self.0.iter().take(SHOWN).enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}`{}`", choice.value)?;
-        }
-        match self.0.len().saturating_sub(SHOWN) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod format;
 mod given;
 mod judge;
 mod wire;
+mod words;
 
 use indexmap::{IndexMap, IndexSet};
 
