@@ -199,8 +199,8 @@ pub mod __private {
         Site, Unawaited, UnawaitedOther, branch, durable, join, race, try_join,
     };
     pub use crate::runtime::{
-        AnyType, CallContext, DecodeError, Definition, Extractor, Of, Support, TaskCall, Whole,
-        argument, list, text, with_fraction,
+        AnyType, CallContext, DecodeError, Definition, Extractor, Of, PlainArgument, Support,
+        TaskCall, Whole, argument, list, plain_schema, text, with_fraction,
     };
     pub use serde_json::json;
     pub use {schemars, serde};

@@ -1,5 +1,8 @@
-//! The struct that a tool's arguments are decoded into, whose schema is the
-//! tool's.
+//! How a tool's arguments are described and decoded.
+//!
+//! Where the types alone say it, each argument by itself: that is compiled once
+//! for each type. Attributes of serde's or schemars' need a struct of all the
+//! arguments, with their derives.
 //!
 //! What serde's and schemars' derives say of a type that they cannot use is
 //! long, and they say it several times. So they are shown a type parameter in
@@ -11,10 +14,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::{Ident, LitStr, Type};
 
-use super::parse::Param;
+use super::keys::unraw;
+use super::parse::{Param, documentation};
 use super::rewrite::{ends, located_at};
 
-/// The struct, and how it is used.
+/// The arguments, and how they are used.
 pub(crate) struct Arguments<'t> {
     params: Vec<&'t Param>,
     /// The types that the struct takes as parameters.
@@ -31,8 +35,25 @@ impl<'t> Arguments<'t> {
         }
     }
 
-    /// The struct and the checks of its types.
-    pub(crate) fn item(&self, runtime: &TokenStream) -> TokenStream {
+    /// Whether each can be had by itself.
+    fn are_plain(&self) -> bool {
+        let mut params = self.params.iter().enumerate();
+        params.all(|(index, param)| is_plain(param) && param.arg.field_attrs(index).is_empty())
+    }
+
+    /// The items that the rest takes for granted.
+    pub(crate) fn items(&self, runtime: &TokenStream) -> TokenStream {
+        let checks = self.checked.iter().map(|ty| {
+            let (span, _) = ends(ty);
+            let runtime = located_at(runtime, span);
+            quote_spanned!(span=> const _: () = #runtime::argument::<#ty>();)
+        });
+        let item = (!self.are_plain()).then(|| self.item(runtime));
+        ours!(#item #(#checks)*)
+    }
+
+    /// The struct, and what its attributes name.
+    fn item(&self, runtime: &TokenStream) -> TokenStream {
         let path = runtime.to_string().replace(' ', "");
         let serde = LitStr::new(&format!("{path}::serde"), Span::mixed_site());
         let schemars = LitStr::new(&format!("{path}::schemars"), Span::mixed_site());
@@ -54,11 +75,6 @@ impl<'t> Arguments<'t> {
             ours!(#(#field_attrs)* #arg #ident: #ty)
         });
         let generics = generics_of(&generics);
-        let checks = self.checked.iter().map(|ty| {
-            let (span, _) = ends(ty);
-            let runtime = located_at(runtime, span);
-            quote_spanned!(span=> const _: () = #runtime::argument::<#ty>();)
-        });
         let args = self.params.iter().enumerate();
         let args = args.map(|(index, param)| param.arg.items(index, &param.ty, runtime));
         ours! {
@@ -67,24 +83,56 @@ impl<'t> Arguments<'t> {
             #[schemars(crate = #schemars)]
             struct __Arguments #generics { #(#fields),* }
 
-            #(#checks)*
             #(#args)*
         }
     }
 
-    /// The struct with its types.
-    pub(crate) fn ty(&self) -> TokenStream {
-        let types = generics_of(&self.checked);
-        ours!(__Arguments #types)
+    /// An expression for the schema of all of them.
+    pub(crate) fn schema(&self, runtime: &TokenStream) -> TokenStream {
+        if !self.are_plain() {
+            let ty = self.ty();
+            return ours!(#runtime::Of::<#ty>::input_schema());
+        }
+        let arguments = self.params.iter().map(|param| {
+            let (ty, name) = (&param.ty, unraw(&param.ident));
+            let description = match documentation(&param.field_attrs) {
+                Some(text) => ours!(::core::option::Option::Some(#text)),
+                None => ours!(::core::option::Option::None),
+            };
+            ours!(#runtime::Of::<#ty>::plain(#name, #description))
+        });
+        ours!(#runtime::plain_schema(&[#(#arguments),*]))
     }
 
-    /// A pattern that takes the struct apart, and the names it gives.
-    pub(crate) fn pattern(&self) -> (TokenStream, Vec<Ident>) {
-        let names = self.params.iter().map(|param| &param.ident);
+    /// Statements that decode them, and the names of what they give.
+    pub(crate) fn decode(&self, runtime: &TokenStream) -> (TokenStream, Vec<Ident>) {
         // Names that a parameter cannot shadow.
         let local = |index: usize| format_ident!("argument_{index}", span = Span::mixed_site());
         let locals: Vec<Ident> = (0..self.params.len()).map(local).collect();
-        (ours!(__Arguments { #(#names: #locals),* }), locals)
+        let statements = if self.params.is_empty() {
+            ours!(call.plain()?;)
+        } else if self.are_plain() {
+            let takes = self.params.iter().zip(&locals).map(|(param, local)| {
+                let (ty, name) = (&param.ty, unraw(&param.ident));
+                ours!(let #local = #runtime::Of::<#ty>::take(&arguments, #name)?;)
+            });
+            ours! {
+                let arguments = call.plain()?;
+                #(#takes)*
+            }
+        } else {
+            let (ty, names) = (self.ty(), self.params.iter().map(|param| &param.ident));
+            ours! {
+                let __Arguments { #(#names: #locals),* } = #runtime::Of::<#ty>::decode(call)?;
+            }
+        };
+        (statements, locals)
+    }
+
+    /// The struct with its types.
+    fn ty(&self) -> TokenStream {
+        let types = generics_of(&self.checked);
+        ours!(__Arguments #types)
     }
 }
 

@@ -167,9 +167,9 @@ fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStr
     } = task;
     let types: Vec<&Type> = params.iter().map(|param| &param.ty).collect();
     let arguments = Arguments::new(params);
-    let (struct_item, struct_type) = (arguments.item(runtime), arguments.ty());
-    let (pattern, locals) = arguments.pattern();
-    let definition = definition(task, attribute, runtime, &struct_type);
+    let items = arguments.items(runtime);
+    let (decode, locals) = arguments.decode(runtime);
+    let definition = definition(task, attribute, runtime, &arguments.schema(runtime));
     let mut decoded = locals.iter();
     let values = params.iter().map(|param| {
         let ty = &param.ty;
@@ -189,7 +189,7 @@ fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStr
             reason = "a task function is registered whatever its own attributes say"
         )]
         const _: () = {
-            #struct_item
+            #items
 
             #[allow(unused_imports, reason = "used where a type is refused")]
             use #runtime::AnyType as _;
@@ -205,7 +205,7 @@ fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStr
                 fn decode(
                     call: &#runtime::CallContext<'_>,
                 ) -> ::core::result::Result<Self, #runtime::DecodeError> {
-                    let #pattern = #runtime::Of::<#struct_type>::decode(call)?;
+                    #decode
                     ::core::result::Result::Ok(#ident(#(#values),*))
                 }
 
@@ -222,7 +222,7 @@ fn definition(
     task: &TaskFn,
     attribute: &Attribute,
     runtime: &TokenStream,
-    arguments: &TokenStream,
+    schema: &TokenStream,
 ) -> TokenStream {
     let name = match &attribute.name {
         Some(name) => name.clone(),
@@ -281,7 +281,7 @@ fn definition(
     ours! {
         #runtime::Definition::new(#name)
             #calls
-            .input(#runtime::Of::<#arguments>::input_schema())
+            .input(#schema)
             #(.extract(#runtime::Of::<#extracted>::extractor()))*
             #(.asks(#runtime::Of::<#asked>::check_form))*
             .output(#runtime::Of::<#output>::output_schema())

@@ -173,7 +173,7 @@ fn shown_name(pat: &Pat) -> Option<Ident> {
 }
 
 /// The text of doc comments: one leading space less per line, as rustdoc has it.
-fn documentation(attrs: &[Attribute]) -> Option<String> {
+pub(crate) fn documentation(attrs: &[Attribute]) -> Option<String> {
     let mut lines = Vec::new();
     for attribute in attrs {
         if let Meta::NameValue(meta) = &attribute.meta

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{CallContext, DecodeError, Extractor};
+use super::{CallContext, DecodeError, Extractor, PlainArgument, PlainArguments};
 use crate::argument;
 use crate::elicit::{self, Elicit, FormError};
 use crate::flow::{Extract, TaskOutput, schema};
@@ -63,6 +63,24 @@ impl<A: DeserializeOwned> Of<A> {
     }
 }
 
+impl<A: DeserializeOwned + JsonSchema> Of<A> {
+    /// An argument of this name and description.
+    pub const fn plain(name: &'static str, description: Option<&'static str>) -> PlainArgument {
+        PlainArgument::new::<A>(name, description)
+    }
+}
+
+impl<A: DeserializeOwned> Of<A> {
+    /// Reads one argument.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Arguments`] naming what is missing or wrong.
+    pub fn take(arguments: &PlainArguments<'_>, name: &str) -> Result<A, DecodeError> {
+        arguments.take(name)
+    }
+}
+
 impl<R: TaskOutput> Of<R> {
     /// The schema of a structured result.
     pub fn output_schema() -> Option<Map<String, Value>> {
@@ -105,6 +123,20 @@ pub trait AnyType<T> {
     ///
     /// None.
     fn decode(_: &CallContext<'_>) -> Result<T, DecodeError> {
+        unreachable!("{REFUSED}")
+    }
+
+    /// See [`Of::plain`].
+    fn plain(_: &'static str, _: Option<&'static str>) -> PlainArgument {
+        unreachable!("{REFUSED}")
+    }
+
+    /// See [`Of::take`].
+    ///
+    /// # Errors
+    ///
+    /// None.
+    fn take(_: &PlainArguments<'_>, _: &str) -> Result<T, DecodeError> {
         unreachable!("{REFUSED}")
     }
 

@@ -224,6 +224,24 @@ pub enum DecodeError {
     State(#[from] MissingState),
 }
 
+impl DecodeError {
+    /// What is wrong with an argument, or with the arguments if it has no path.
+    pub(super) fn at(path: &str, words: &str) -> Self {
+        Self::Arguments(if path.is_empty() {
+            format!("wrong arguments: {words}")
+        } else {
+            format!("wrong argument `{path}`: {words}")
+        })
+    }
+
+    pub(super) fn wrong(path: &str, error: &serde_json::Error) -> Self {
+        // Positions count from where nobody sees.
+        let words = error.to_string();
+        let words = words.rfind(" at line ").map_or(&*words, |at| &words[..at]);
+        Self::at(path, words)
+    }
+}
+
 impl CallContext<'_> {
     /// Reads the arguments.
     ///
@@ -231,25 +249,22 @@ impl CallContext<'_> {
     ///
     /// [`DecodeError::Arguments`] naming what is missing or wrong.
     pub fn arguments<A: DeserializeOwned>(&self) -> Result<A, DecodeError> {
-        let text = self.arguments.map_or("{}", RawValue::get);
-        if !text.starts_with('{') {
-            return Err(DecodeError::Arguments(
-                "`arguments` must be an object".to_owned(),
-            ));
-        }
-        let mut json = serde_json::Deserializer::from_str(text);
+        let mut json = serde_json::Deserializer::from_str(self.arguments_text()?);
         serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let path = error.path().to_string();
-            let inner = error.into_inner();
-            // Positions count from the start of the arguments, which nobody sees.
-            let words = inner.to_string();
-            let words = words.rfind(" at line ").map_or(&*words, |at| &words[..at]);
-            DecodeError::Arguments(if path == "." {
-                format!("wrong arguments: {words}")
-            } else {
-                format!("wrong argument `{path}`: {words}")
-            })
+            let path = if path == "." { "" } else { &path };
+            DecodeError::wrong(path, error.inner())
         })
+    }
+
+    pub(super) fn arguments_text(&self) -> Result<&str, DecodeError> {
+        let text = self.arguments.map_or("{}", RawValue::get);
+        if text.starts_with('{') {
+            Ok(text)
+        } else {
+            let words = "`arguments` must be an object";
+            Err(DecodeError::Arguments(words.to_owned()))
+        }
     }
 
     /// Takes what is not an argument.
