@@ -95,9 +95,10 @@ impl<'t> Arguments<'t> {
         }
         let arguments = self.params.iter().map(|param| {
             let (ty, name) = (&param.ty, unraw(&param.ident));
-            let description = match documentation(&param.field_attrs) {
-                Some(text) => ours!(::core::option::Option::Some(#text)),
-                None => ours!(::core::option::Option::None),
+            let description = if let Some(text) = documentation(&param.field_attrs) {
+                ours!(::core::option::Option::Some(#text))
+            } else {
+                ours!(::core::option::Option::None)
             };
             ours!(#runtime::Of::<#ty>::plain(#name, #description))
         });

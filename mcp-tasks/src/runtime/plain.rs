@@ -159,6 +159,8 @@ impl<'de> Deserializer<'de> for Missing {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn take<T: DeserializeOwned>(arguments: &str, name: &str) -> Result<T, String> {
@@ -186,8 +188,7 @@ mod tests {
         );
         let wrong = take::<Vec<u8>>(r#"{"sizes":[1,"two"]}"#, "sizes").unwrap_err();
         assert!(wrong.starts_with("wrong argument `sizes[1]`: "), "{wrong}");
-        type Nested = std::collections::BTreeMap<String, u8>;
-        let wrong = take::<Nested>(r#"{"by":{"a":-1}}"#, "by").unwrap_err();
+        let wrong = take::<BTreeMap<String, u8>>(r#"{"by":{"a":-1}}"#, "by").unwrap_err();
         assert!(wrong.starts_with("wrong argument `by.a`: "), "{wrong}");
         assert!(!wrong.contains(" at line "), "{wrong}");
     }
