@@ -103,6 +103,10 @@ pub(super) fn optional(ty: &Type) -> Option<&Type> {
 fn variant(expr: &Expr, ty: &Type) -> Option<TokenStream> {
     let Expr::Path(path) = expr else { return None };
     let ident = path.path.get_ident()?;
+    if matches!(ty, Type::Path(ty) if ty.path.is_ident(ident)) {
+        // A struct without fields is its own value.
+        return None;
+    }
     let name = ident.unraw().to_string();
     let is_constant = name.len() > 1 && !name.contains(char::is_lowercase);
     let is_variant = name.starts_with(char::is_uppercase) && !is_constant;
