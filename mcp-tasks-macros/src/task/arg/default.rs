@@ -6,10 +6,10 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, GenericArgument, Lit, PathArguments, Type};
 
-use super::super::messages;
 use super::super::report::Report;
 use super::Default;
 use super::limits::Limits;
+use super::messages;
 use super::parse::{Entry, Number, bare, literal};
 
 pub(super) fn read(entry: &Entry, ty: &Type, limits: &Limits, report: &Report) -> Option<Default> {
