@@ -53,6 +53,8 @@
 //! | to | see |
 //! |---|---|
 //! | make a function a tool | [`mcp_task`] |
+//! | limit its arguments, give them defaults | `#[arg(..)]` of [`mcp_task`], [`argument`] |
+//! | take more than arguments | [`State`], [`Caller`], [`ClientInfo`], [`Meta`] |
 //! | ask a person | [`ask_user`], [`Elicit`](mod@elicit), [`FromSchema`](elicit::FromSchema) |
 //! | touch the outside world | [`step`], [`step_value`], [`step_with`], [`step_key`], [`unrecorded`] |
 //! | wait | [`sleep`], [`sleep_until`], [`signal`], [`cancelled`] |
@@ -60,7 +62,7 @@
 //! | know the time, or draw lots | [`now`], [`random`], [`uuid()`] |
 //! | change the code under running tasks | [`patched`], `version` of [`mcp_task`] |
 //! | say how it goes | [`set_status`], [`report_progress`], [`set_ttl`], [`extend_ttl`], [`task_id`] |
-//! | return something | text, [`Json`], [`ContentBlock`], [`ToolError`] |
+//! | return something | text, [`Json`], [`ContentBlock`], [`ToolResult`], [`ToolError`] |
 //! | serve, alone or around an rmcp handler | `TaskServer` |
 //! | keep tasks | [`TaskStore`], [`MemoryStore`] |
 //! | put the router before something else | [`router`], [`runtime`] |

@@ -12,7 +12,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
-use syn::{Ident, LitStr, Type};
+use syn::{Attribute, Ident, LitStr, Type};
 
 use super::keys::unraw;
 use super::parse::{Param, documentation};
@@ -140,7 +140,22 @@ impl<'t> Arguments<'t> {
 /// Whether only its type says how a parameter is decoded.
 fn is_plain(param: &Param) -> bool {
     let mut attributes = param.field_attrs.iter();
-    attributes.all(|attribute| attribute.path().is_ident("doc")) && param.arg.is_plain()
+    param.arg.is_plain()
+        && attributes.all(|attribute| attribute.path().is_ident("doc") || names(attribute))
+}
+
+/// Whether an attribute of serde only says what a parameter is called.
+fn names(attribute: &Attribute) -> bool {
+    let only_names = attribute.parse_nested_meta(|meta| {
+        if !["rename", "alias"]
+            .iter()
+            .any(|key| meta.path.is_ident(key))
+        {
+            return Err(meta.error("not a name"));
+        }
+        meta.value()?.parse::<LitStr>().map(drop)
+    });
+    attribute.path().is_ident("serde") && only_names.is_ok()
 }
 
 fn generics_of(types: &[impl quote::ToTokens]) -> TokenStream {

@@ -144,7 +144,8 @@ where
 {
     match outcome.into_result() {
         Ok(value) => Recorded::<_>::Ok(value).to_raw(),
-        Err(error) => Recorded::<()>::Err(error.to_string()).to_raw(),
+        // `anyhow` shows what caused an error only in this form.
+        Err(error) => Recorded::<()>::Err(format!("{error:#}")).to_raw(),
     }
 }
 

@@ -10,6 +10,7 @@
 mod builder;
 mod call;
 mod clock;
+mod described;
 mod driver;
 mod ids;
 mod keeper;

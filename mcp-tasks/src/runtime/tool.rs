@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::rules::ArgumentRules;
 use crate::elicit::FormError;
 use crate::flow::{Body, Extract, Given, MissingState, Needs, States};
-use crate::protocol::{Icon, ProtocolError};
+use crate::protocol::ProtocolError;
 
 /// When a call of a tool becomes a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Definition {
     pub(super) inline_ms: Option<u64>,
     pub(super) cancel_grace_ms: Option<u64>,
     pub(super) replay: bool,
-    listing: Map<String, Value>,
+    pub(super) listing: Map<String, Value>,
     forms: Vec<CheckForm>,
     rules: Option<ArgumentRules>,
     extractors: Vec<Extractor>,
@@ -91,27 +91,6 @@ impl Definition {
     #[must_use]
     pub fn description(self, description: &str) -> Self {
         self.listed("description", description)
-    }
-
-    /// A hint of how the tool behaves.
-    #[must_use]
-    pub fn annotation(mut self, hint: &str, value: bool) -> Self {
-        let annotations = self.listing.entry("annotations").or_insert(json!({}));
-        annotations[hint] = value.into();
-        self
-    }
-
-    /// Pictures of the tool.
-    #[must_use]
-    pub fn icons<I: Into<Icon>>(self, icons: impl IntoIterator<Item = I>) -> Self {
-        let icons: Vec<Icon> = icons.into_iter().map(Into::into).collect();
-        self.listed("icons", json!(icons))
-    }
-
-    /// The `_meta` of the tool.
-    #[must_use]
-    pub fn meta(self, meta: Value) -> Self {
-        self.listed("_meta", meta)
     }
 
     /// The time to live; `None` for no limit.
@@ -199,7 +178,7 @@ impl Definition {
         needs.fold(Needs::NOTHING, Needs::and)
     }
 
-    fn listed(mut self, member: &str, value: impl Into<Value>) -> Self {
+    pub(super) fn listed(mut self, member: &str, value: impl Into<Value>) -> Self {
         self.listing.insert(member.to_owned(), value.into());
         self
     }

@@ -62,7 +62,8 @@ impl ClientInfo {
     }
 }
 
-/// The `_meta` of the request that called a tool, as the client sent it.
+/// The `_meta` of the request that called a tool, as the client sent it, the
+/// protocol's own members included.
 ///
 /// A parameter `meta: Meta` of a task function is given it; it derefs to a JSON
 /// map. It is recorded with the task, for tools that take it, so that it is the

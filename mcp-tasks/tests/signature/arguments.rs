@@ -52,6 +52,9 @@ async fn limited(
     format!("{percent} {offset} {name} {tags:?} {retries:?} {window:?} {windows:?} {paging:?}")
 }
 
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Nothing;
+
 const LARGE: u64 = 1 << 20;
 
 fn somewhere() -> String {
@@ -69,9 +72,12 @@ async fn defaulted(
     #[arg(default = 1 + LARGE)] bytes: u64,
     #[arg(default = somewhere())] place: String,
     #[arg(default)] dry_run: bool,
+    #[arg(default = Nothing)] nothing: Nothing,
     #[serde(default, rename = "forceIt")] force: bool,
 ) -> String {
-    format!("{percent} {branch} {env:?} {tags:?} {retries:?} {bytes} {place} {dry_run} {force}")
+    format!(
+        "{percent} {branch} {env:?} {tags:?} {retries:?} {bytes} {place} {dry_run} {force} {nothing:?}"
+    )
 }
 
 fn client() -> Client {
@@ -227,7 +233,7 @@ async fn what_is_left_out_is_the_default() {
     let client = client();
     assert_eq!(
         client.text("defaulted", json!({})).await,
-        r#"10 main Staging ["a", "b"] Some(3) 1048577 here false false"#
+        r#"10 main Staging ["a", "b"] Some(3) 1048577 here false false Nothing"#
     );
     let given = json!({
         "percent": 1, "branch": "dev", "env": "production", "tags": [], "retries": null,
@@ -235,7 +241,7 @@ async fn what_is_left_out_is_the_default() {
     });
     assert_eq!(
         client.text("defaulted", given).await,
-        "1 dev Production [] None 0  true true"
+        "1 dev Production [] None 0  true true Nothing"
     );
 }
 

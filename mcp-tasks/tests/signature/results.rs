@@ -220,6 +220,7 @@ async fn fails(how: String) -> Result<String, ToolError> {
         "text" => Err("not today")?,
         "anyhow" => Err::<(), _>(refused()).context("rolling out")?,
         "anyhow alone" => Err(anyhow::anyhow!(refused()))?,
+        "step" => step(async { Err::<(), _>(refused()).context("rolling out") }).await?,
         "protocol" => Err(protocol())?,
         "protocol in anyhow" => Err(anyhow::Error::new(protocol()))?,
         "protocol in context" => Err::<(), _>(protocol()).context("a").context("b")?,
@@ -264,6 +265,7 @@ async fn errors_of_every_make_become_a_result_with_their_words_and_causes() {
         ("text", "not today"),
         ("anyhow", "rolling out: connection refused"),
         ("anyhow alone", "connection refused"),
+        ("step", "step `block`: rolling out: connection refused"),
     ] {
         let result = how(make).await;
         assert_eq!(result["isError"], true, "{make}: {result}");

@@ -6,10 +6,10 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, GenericArgument, Lit, PathArguments, Type};
 
-use super::super::messages;
 use super::super::report::Report;
 use super::Default;
 use super::limits::Limits;
+use super::messages;
 use super::parse::{Entry, Number, bare, literal};
 
 pub(super) fn read(entry: &Entry, ty: &Type, limits: &Limits, report: &Report) -> Option<Default> {
@@ -103,6 +103,10 @@ pub(super) fn optional(ty: &Type) -> Option<&Type> {
 fn variant(expr: &Expr, ty: &Type) -> Option<TokenStream> {
     let Expr::Path(path) = expr else { return None };
     let ident = path.path.get_ident()?;
+    if matches!(ty, Type::Path(ty) if ty.path.is_ident(ident)) {
+        // A struct without fields is its own value.
+        return None;
+    }
     let name = ident.unraw().to_string();
     let is_constant = name.len() > 1 && !name.contains(char::is_lowercase);
     let is_variant = name.starts_with(char::is_uppercase) && !is_constant;

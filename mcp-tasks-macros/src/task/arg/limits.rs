@@ -4,10 +4,10 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::{Expr, Ident, Lit, LitStr, Type};
 
-use super::super::messages;
 use super::super::report::Report;
 use super::super::rewrite::located_at;
 use super::default::{optional, primitive};
+use super::messages;
 use super::parse::{Entry, Number, literal};
 
 /// What was given, each with the entry's key and where its value stands.

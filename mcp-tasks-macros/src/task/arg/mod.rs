@@ -6,6 +6,7 @@
 
 mod default;
 mod limits;
+mod messages;
 mod parse;
 
 use proc_macro2::{Span, TokenStream};
@@ -13,8 +14,7 @@ use quote::quote_spanned;
 use syn::{Attribute, Ident, LitStr, Type};
 
 use self::limits::Limits;
-pub(crate) use self::parse::KEYS;
-use super::messages;
+use self::parse::KEYS;
 use super::report::Report;
 
 /// What `#[arg(..)]` says of one argument.

@@ -7,11 +7,11 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, UnOp};
 
-use super::super::messages;
 use super::super::report::Report;
+use super::messages;
 
 /// Every key, in the order in which an error lists them.
-pub(crate) const KEYS: [&str; 8] = [
+pub(super) const KEYS: [&str; 8] = [
     "min",
     "max",
     "min_len",
@@ -87,7 +87,10 @@ pub(super) fn entries(attrs: &[Attribute], report: &Report) -> Vec<Entry> {
             if !KEYS.contains(&name.as_str()) {
                 report.error(entry.key.span(), messages::unknown_arg_key(&name));
             } else if entries.iter().any(|other| other.name() == name) {
-                report.error(entry.key.span(), messages::repeated_attribute_key(&name));
+                report.error(
+                    entry.key.span(),
+                    super::super::messages::repeated_attribute_key(&name),
+                );
             } else {
                 entries.push(entry);
             }

@@ -132,3 +132,10 @@ fn a_schema_without_limits_costs_nothing() {
     }
     assert!(ArgumentRules::of(&schema::of_arguments::<Free>()).is_none());
 }
+
+#[test]
+fn a_long_list_of_what_does_not_fit_is_not_repeated_whole() {
+    let steps = vec![json!({ "name": "a" }); 10_000];
+    let plan = json!({ "steps": steps, "by_name": {}, "tags": [] });
+    assert_eq!(broken::<Plan>(&plan).len(), 16);
+}

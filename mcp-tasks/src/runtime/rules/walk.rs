@@ -6,6 +6,10 @@ use serde_json::{Map, Number, Value};
 
 use super::{ArgumentRules, Broken};
 
+/// How much is said to be wrong at once: a client may send a long list of
+/// nothing that fits.
+const MOST: usize = 16;
+
 /// A keyword that bounds a number, in words, and what it lets through.
 type Bound = (&'static str, &'static str, fn(Ordering) -> bool);
 
@@ -158,7 +162,7 @@ impl<'a> Walk<'a> {
             rule: rule.into(),
         };
         // A limit may stand at a reference and behind it.
-        if !self.broken.contains(&broken) {
+        if self.broken.len() < MOST && !self.broken.contains(&broken) {
             self.broken.push(broken);
         }
     }
