@@ -19,7 +19,9 @@ pub(crate) struct TaskFn {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
-    /// `DeployCall`.
+    /// The type that it is a method of.
+    pub(crate) owner: Option<Owner>,
+    /// `DeployCall`; of a method `DeployerDeployCall`.
     pub(crate) call: Ident,
     pub(crate) generics: Generics,
     /// The receiver, where a method was refused.
@@ -27,6 +29,14 @@ pub(crate) struct TaskFn {
     pub(crate) params: Vec<Param>,
     pub(crate) output: ReturnType,
     pub(crate) block: Box<Block>,
+}
+
+/// A type with task methods.
+#[derive(Clone)]
+pub(crate) struct Owner {
+    pub(crate) ty: Type,
+    /// Its name, without a path.
+    pub(crate) name: String,
 }
 
 /// One parameter.
@@ -45,7 +55,7 @@ pub(crate) struct Param {
 }
 
 impl TaskFn {
-    pub(crate) fn new(function: ItemFn) -> Self {
+    pub(crate) fn new(function: ItemFn, owner: Option<Owner>) -> Self {
         let ItemFn {
             attrs,
             vis,
@@ -53,13 +63,10 @@ impl TaskFn {
             block,
             ..
         } = function;
-        let cfgs = attrs
-            .iter()
-            .filter(|attribute| attribute.path().is_ident("cfg"))
-            .cloned()
-            .collect();
+        let cfgs = cfgs(&attrs);
+        let prefix = owner.as_ref().map_or("", |owner| &owner.name);
         let call = Ident::new(
-            &format!("{}Call", upper_camel(&unraw(&sig.ident))),
+            &format!("{prefix}{}Call", upper_camel(&unraw(&sig.ident))),
             // Ours, so that lints about the user's names skip it.
             Span::mixed_site().located_at(sig.ident.span()),
         );
@@ -76,6 +83,7 @@ impl TaskFn {
             cfgs,
             vis,
             ident: sig.ident,
+            owner,
             call,
             generics: sig.generics,
             receiver,
@@ -127,6 +135,14 @@ impl Param {
             extracted,
         }
     }
+}
+
+/// Copies of `#[cfg]`, for items that come beside another.
+pub(crate) fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
+    let cfgs = attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"));
+    cfgs.cloned().collect()
 }
 
 /// Whether a parameter of this type is injected rather than an argument.

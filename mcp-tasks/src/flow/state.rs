@@ -27,6 +27,9 @@ impl<T> DerefMut for State<T> {
     }
 }
 
+/// The value whose methods are tasks. Generated code only.
+pub struct Owner<T>(pub Arc<T>);
+
 /// The values that a server was given, one per type.
 #[derive(Clone, Default)]
 pub struct States(Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>);
@@ -77,5 +80,16 @@ impl<T: Shared> Extract for State<T> {
 
     fn check(states: &States) -> Result<(), MissingState> {
         states.get::<T>().map(drop)
+    }
+}
+
+impl<T: Any + Send + Sync> Extract for Owner<T> {
+    fn extract(states: &States) -> Result<Self, MissingState> {
+        let owner = states.get::<Self>()?;
+        Ok(Self(owner.0.clone()))
+    }
+
+    fn check(states: &States) -> Result<(), MissingState> {
+        states.get::<Self>().map(drop)
     }
 }

@@ -1,5 +1,6 @@
 //! A task function as a tool.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::flow::{Body, Extract, MissingState, States};
+use crate::flow::{Body, Extract, MissingState, Owner, States};
 use crate::protocol::ProtocolError;
 
 /// When a call of a tool becomes a task.
@@ -199,6 +200,16 @@ impl CallContext<'_> {
                 format!("wrong argument `{path}`: {words}")
             })
         })
+    }
+
+    /// Takes the value whose method is called.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::State`] if the server was not given it.
+    pub fn owner<T: Any + Send + Sync>(&self) -> Result<Arc<T>, DecodeError> {
+        let Owner(owner) = Owner::extract(self.states)?;
+        Ok(owner)
     }
 
     /// Takes what is not an argument.

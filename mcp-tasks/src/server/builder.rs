@@ -19,7 +19,7 @@ use super::stdio::{Engine, StdioServer};
 use super::{BuiltServer, NoHandler};
 use crate::Error;
 use crate::router::Router;
-use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn};
+use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn, TaskOwner};
 use crate::store::TaskStore;
 
 /// What a message may be longer than the arguments in it.
@@ -119,6 +119,14 @@ impl<H: ServerHandler> TaskServer<H> {
     /// Adds a tool.
     pub fn task<A, F: TaskFn<A>>(mut self, function: F) -> Self {
         self.runtime = self.runtime.task(function);
+        self
+    }
+
+    /// Adds every method marked `#[mcp_task]` of a value whose `impl` block is
+    /// marked [`#[mcp_task_impl]`](crate::mcp_task_impl): the value itself, or an
+    /// `Arc` of it, which all calls share. One of each type.
+    pub fn tasks_of<O: TaskOwner>(mut self, owner: O) -> Self {
+        self.runtime = self.runtime.tasks_of(owner);
         self
     }
 

@@ -1,0 +1,170 @@
+//! Calls of functions marked `#[mcp_task_flow]`: parts of a task that have a
+//! function of their own.
+
+use std::future::{Future, IntoFuture};
+use std::panic::Location;
+use std::pin::Pin;
+
+use super::bind::{Awaited, InTask, Unawaited};
+use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Request, Site};
+
+/// A call of a function marked [`#[mcp_task_flow]`](crate::mcp_task_flow), which
+/// gives a `T` when it is awaited.
+///
+/// It can be awaited in the body of a task or of another flow, may stand in a
+/// branch of [`join!`](crate::join) and the like, and in the closure of
+/// [`join_all`](crate::join_all). Until then nothing of it happens. It may be
+/// boxed and kept in a variable like any other value, and it is always of this
+/// type, so a flow may call itself.
+///
+/// # Cancellation
+///
+/// Dropping it drops the function where it stands, which withdraws what it has
+/// asked for.
+#[must_use = "a flow does nothing until it is awaited: add `.await`"]
+pub struct FlowCall<'a, T, S = NotInTask> {
+    start: Start<'a, T>,
+    key: Option<Box<str>>,
+    state: S,
+}
+
+type Start<'a, T> = Box<dyn FnOnce(Flow) -> Flowing<'a, T> + Send + 'a>;
+
+/// The future of a [`FlowCall`].
+pub(super) type Flowing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl<'a, T> FlowCall<'a, T> {
+    /// A call of this function. Generated code only.
+    #[doc(hidden)]
+    pub fn new<F>(start: impl FnOnce(Flow) -> F + Send + 'a) -> Self
+    where
+        F: Future<Output = T> + Send + 'a,
+    {
+        Self {
+            start: Box::new(|flow| Box::pin(start(flow))),
+            key: None,
+            state: NotInTask::NEW,
+        }
+    }
+
+    /// Names the call; the name stands before the keys of all that the flow asks
+    /// for, as that of a branch does: `name/approval`. See
+    /// [`Ask::key`](super::Ask::key).
+    pub fn key(mut self, key: impl AsRef<str>) -> Self {
+        self.key = Some(key.as_ref().into());
+        self
+    }
+
+    #[track_caller]
+    fn bound(self, flow: &Flow, site: Site, place: u32) -> FlowCall<'a, T, Bound> {
+        let name = self.key.as_deref().unwrap_or(site.key);
+        if let Err(words) = super::key::check(name) {
+            flow.request(Request::Misuse(words));
+        }
+        let place_of_key = (name == site.key).then_some(place);
+        let scope = flow.call(name, place_of_key);
+        FlowCall {
+            start: self.start,
+            key: None,
+            state: Bound {
+                key: flow.scoped(name),
+                flow: scope,
+                site,
+                place: Location::caller(),
+            },
+        }
+    }
+}
+
+/// What is awaited, which may be the call of a flow.
+#[derive(Debug)]
+pub struct BindFlow<T>(pub T);
+
+/// What is not a flow is given back.
+pub trait BindFlowOther {
+    /// The value.
+    type Value;
+
+    /// Gives the value back.
+    fn bind(self, flow: &Flow, site: Site, place: u32) -> Self::Value;
+
+    /// The same, where the key is that of another flow, if both are flows.
+    fn bind_again(self, flow: &Flow, site: Site, place: u32) -> Self::Value;
+}
+
+impl<T> BindFlowOther for BindFlow<T> {
+    type Value = T;
+
+    fn bind(self, _flow: &Flow, _site: Site, _place: u32) -> T {
+        self.0
+    }
+
+    fn bind_again(self, _flow: &Flow, _site: Site, _place: u32) -> T {
+        self.0
+    }
+}
+
+impl<'a, T> BindFlow<FlowCall<'a, T>> {
+    /// Binds the call to the running task. Generated code only.
+    #[track_caller]
+    pub fn bind(self, flow: &Flow, site: Site, place: u32) -> FlowCall<'a, T, Bound> {
+        self.0.bound(flow, site, place)
+    }
+
+    /// Says that the key is taken. Generated code only.
+    #[track_caller]
+    pub fn bind_again(self, flow: &Flow, site: Site, place: u32) -> FlowCall<'a, T, Bound>
+    where
+        FlowCall<'a, T>: NamedApart,
+    {
+        self.0.bound(flow, site, place)
+    }
+}
+
+impl<'a, T> Bind<FlowCall<'a, T>> {
+    /// Binds a flow that has the name of a call of ours. Generated code only.
+    #[track_caller]
+    pub fn bind(self, flow: &Flow, site: Site) -> FlowCall<'a, T, Bound> {
+        self.0.bound(flow, site, 0)
+    }
+}
+
+/// What has a key that no other call in its function has.
+#[diagnostic::on_unimplemented(
+    message = "another flow in this function has the same key: the journal could not tell the two apart. Give this one a name of its own with `.key(\"..\")`, or bind its value by another `let`",
+    label = "the same key as another flow"
+)]
+pub trait NamedApart {}
+
+impl<T> Unawaited<FlowCall<'_, T>> {
+    /// Says that the flow is not awaited. Generated code only.
+    pub fn finished(self) -> T
+    where
+        Self: Awaited,
+    {
+        unreachable!("no flow can be used without being awaited")
+    }
+}
+
+impl<'a, T, S: InTask> IntoFuture for FlowCall<'a, T, S> {
+    type Output = T;
+    type IntoFuture = Flowing<'a, T>;
+
+    fn into_future(self) -> Flowing<'a, T> {
+        (self.start)(self.state.into_bound().flow)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T, S> DurableFuture for FlowCall<'a, T, S> {
+    type Output = T;
+    type State = S;
+    type Future = Flowing<'a, T>;
+
+    fn into_durable(self) -> Flowing<'a, T>
+    where
+        S: InTask,
+    {
+        self.into_future()
+    }
+}
