@@ -60,9 +60,6 @@ fn check(function: &ItemFn, report: &Report) -> bool {
     if let Some(abi) = &signature.abi {
         report.error_spanned(abi, messages::FLOW_EXTERN);
     }
-    if let Some(variadic) = &signature.variadic {
-        report.error_spanned(variadic, messages::FLOW_VARIADIC);
-    }
     if let ReturnType::Type(_, ty) = &signature.output
         && let Some(found) = impl_trait(ty)
     {
@@ -132,6 +129,8 @@ fn expand(function: &ItemFn, krate: &Path, is_whole: bool) -> TokenStream {
         #[allow(
             unused_variables,
             clippy::too_many_arguments,
+            clippy::used_underscore_binding,
+            clippy::used_underscore_items,
             reason = "the parameters are those of the body"
         )]
         #vis fn #ident #generics (

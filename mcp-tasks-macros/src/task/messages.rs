@@ -117,7 +117,6 @@ pub(crate) const FLOW_CONST: &str =
 pub(crate) const FLOW_UNSAFE: &str = "a flow cannot be `unsafe`: its body runs where it is awaited, \
      not where it is called. Put an `unsafe` block into it";
 pub(crate) const FLOW_EXTERN: &str = "a flow cannot have an ABI of its own: remove `extern`";
-pub(crate) const FLOW_VARIADIC: &str = "a flow cannot be variadic: take a slice";
 pub(crate) const FLOW_IMPL_TRAIT: &str = "an argument of a flow cannot be `impl Trait`: name the \
      type, or its parameter, as in `<T: Into<String> + Send>(what: T)`";
 pub(crate) const FLOW_IMPL_TRAIT_RETURN: &str = "a flow cannot return `impl Trait`: name the type, \

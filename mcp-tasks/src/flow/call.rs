@@ -121,6 +121,25 @@ impl<'a, T> BindFlow<FlowCall<'a, T>> {
     }
 }
 
+/// A boxed call, as a recursive function is used to be called.
+impl<'a, T> BindFlow<Pin<Box<FlowCall<'a, T>>>> {
+    /// Binds the call to the running task. Generated code only.
+    #[track_caller]
+    pub fn bind(self, flow: &Flow, site: Site, place: u32) -> FlowCall<'a, T, Bound> {
+        let call = *Pin::into_inner(self.0);
+        call.bound(flow, site, place)
+    }
+
+    /// Says that the key is taken. Generated code only.
+    #[track_caller]
+    pub fn bind_again(self, flow: &Flow, site: Site, place: u32) -> FlowCall<'a, T, Bound>
+    where
+        FlowCall<'a, T>: NamedApart,
+    {
+        self.bind(flow, site, place)
+    }
+}
+
 impl<'a, T> Bind<FlowCall<'a, T>> {
     /// Binds a flow that has the name of a call of ours. Generated code only.
     #[track_caller]

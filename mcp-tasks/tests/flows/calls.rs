@@ -202,14 +202,19 @@ async fn a_flow_may_borrow_and_be_generic_and_be_a_method() {
 async fn insist(times: u32) -> Result<String, AskError> {
     let answer: String = ask_user(format!("Well? ({times})")).await?;
     if answer.is_empty() && times > 0 {
-        return insist(times - 1).await;
+        // A box does no harm, and is not needed.
+        return if times > 1 {
+            Box::pin(insist(times - 1)).await
+        } else {
+            insist(times - 1).key("last").await
+        };
     }
     Ok(answer)
 }
 
 #[mcp_task]
 async fn patient() -> Result<String, ToolError> {
-    Ok(insist(3).await?)
+    Ok(insist(2).await?)
 }
 
 #[tokio::test(start_paused = true)]
@@ -217,7 +222,7 @@ async fn a_flow_may_call_itself() {
     let task = TestTask::start(patient()).await;
     answer(&task, "insist/answer", "").await;
     answer(&task, "insist/insist/answer", "").await;
-    answer(&task, "insist/insist/insist/answer", "fine").await;
+    answer(&task, "insist/insist/last/answer", "fine").await;
     assert_eq!(task.result().await.text(), "fine");
 }
 

@@ -1,0 +1,11 @@
+//! There are no methods here.
+use mcp_tasks::prelude::*;
+
+
+#[mcp_task_impl]
+async fn deploy() -> Result<String, ToolError> {
+    ask_user::<bool>("Sure?").await?;
+    Ok(String::new())
+}
+
+fn main() {}
