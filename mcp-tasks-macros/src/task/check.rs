@@ -96,7 +96,12 @@ pub(crate) fn receiver(method: &mut ItemFn, report: &Report) -> (Option<Receiver
     }
     let refusal = match receiver.as_ref().map(|receiver| &receiver.kind) {
         None => messages::METHOD_WITHOUT_SELF,
-        Some(ReceiverKind::Reference(_, None, None)) => return (receiver, Shape::Whole),
+        Some(ReceiverKind::Reference(_, lifetime, None))
+            // A lifetime of the method's own is refused with its generics.
+            if lifetime.is_none() || !method.sig.generics.params.is_empty() =>
+        {
+            return (receiver, Shape::Whole);
+        }
         Some(ReceiverKind::Reference(_, _, Some(_))) => messages::METHOD_MUT_SELF,
         Some(ReceiverKind::Reference(_, Some(_), None)) => messages::METHOD_LIFETIME,
         Some(_) => messages::METHOD_SELF,

@@ -112,8 +112,13 @@ fn expand(function: &ItemFn, krate: &Path, is_whole: bool) -> TokenStream {
     let call = if is_whole {
         call(sig, &body, &names, &runtime)
     } else {
-        // The function was refused: this only keeps its uses from adding errors.
+        // The function was refused: this only keeps it from adding errors.
         ours!(::core::unimplemented!())
+    };
+    let output = if impl_trait(&output).is_some() {
+        ours!(())
+    } else {
+        ours!(#output)
     };
     let (inside, beside) = if receiver.is_some() {
         (TokenStream::new(), inner)

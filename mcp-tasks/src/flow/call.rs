@@ -1,9 +1,10 @@
 //! Calls of functions marked `#[mcp_task_flow]`: parts of a task that have a
 //! function of their own.
 
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use super::bind::{Awaited, InTask, Unawaited};
 use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Request, Site};
@@ -23,15 +24,22 @@ use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Request, Site};
 /// asked for.
 #[must_use = "a flow does nothing until it is awaited: add `.await`"]
 pub struct FlowCall<'a, T, S = NotInTask> {
-    start: Start<'a, T>,
     key: Option<Box<str>>,
-    state: S,
+    stage: Stage<'a, T, S>,
 }
 
-type Start<'a, T> = Box<dyn FnOnce(Flow) -> Flowing<'a, T> + Send + 'a>;
+enum Stage<'a, T, S> {
+    Call(Start<'a, T>, S),
+    Running(Running<'a, T>),
+    Started,
+}
 
-/// The future of a [`FlowCall`].
-pub(super) type Flowing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type Start<'a, T> = Box<dyn FnOnce(Flow) -> Running<'a, T> + Send + 'a>;
+
+type Running<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+// The running function has a box of its own.
+impl<T, S> Unpin for FlowCall<'_, T, S> {}
 
 impl<'a, T> FlowCall<'a, T> {
     /// A call of this function. Generated code only.
@@ -40,10 +48,10 @@ impl<'a, T> FlowCall<'a, T> {
     where
         F: Future<Output = T> + Send + 'a,
     {
+        let start: Start<'a, T> = Box::new(|flow| Box::pin(start(flow)));
         Self {
-            start: Box::new(|flow| Box::pin(start(flow))),
             key: None,
-            state: NotInTask::NEW,
+            stage: Stage::Call(start, NotInTask::NEW),
         }
     }
 
@@ -63,16 +71,17 @@ impl<'a, T> FlowCall<'a, T> {
         }
         let place_of_key = (name == site.key).then_some(place);
         let scope = flow.call(name, place_of_key);
-        FlowCall {
-            start: self.start,
-            key: None,
-            state: Bound {
-                key: flow.scoped(name),
-                flow: scope,
-                site,
-                place: Location::caller(),
-            },
-        }
+        let bound = Bound {
+            key: flow.scoped(name),
+            flow: scope,
+            site,
+            place: Location::caller(),
+        };
+        let stage = match self.stage {
+            Stage::Call(start, NotInTask { .. }) => Stage::Call(start, bound),
+            Stage::Running(_) | Stage::Started => Stage::Started,
+        };
+        FlowCall { key: None, stage }
     }
 }
 
@@ -155,22 +164,31 @@ impl<'a, T> Bind<FlowCall<'a, T>> {
 )]
 pub trait NamedApart {}
 
-impl<T> Unawaited<FlowCall<'_, T>> {
+impl<'a, T> Unawaited<FlowCall<'a, T>> {
     /// Says that the flow is not awaited. Generated code only.
     pub fn finished(self) -> T
     where
-        Self: Awaited,
+        FlowCall<'a, T>: Awaited,
     {
         unreachable!("no flow can be used without being awaited")
     }
 }
 
-impl<'a, T, S: InTask> IntoFuture for FlowCall<'a, T, S> {
+// A future by itself, so that rustc has one reason why an unbound one is none.
+#[diagnostic::do_not_recommend]
+impl<T, S: InTask> Future for FlowCall<'_, T, S> {
     type Output = T;
-    type IntoFuture = Flowing<'a, T>;
 
-    fn into_future(self) -> Flowing<'a, T> {
-        (self.start)(self.state.into_bound().flow)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let this = &mut *self;
+        this.stage = match std::mem::replace(&mut this.stage, Stage::Started) {
+            Stage::Call(start, state) => Stage::Running(start(state.into_bound().flow)),
+            stage => stage,
+        };
+        match &mut this.stage {
+            Stage::Running(function) => function.as_mut().poll(cx),
+            Stage::Call(..) | Stage::Started => unreachable!("it was started above"),
+        }
     }
 }
 
@@ -178,12 +196,17 @@ impl<'a, T, S: InTask> IntoFuture for FlowCall<'a, T, S> {
 impl<'a, T, S> DurableFuture for FlowCall<'a, T, S> {
     type Output = T;
     type State = S;
-    type Future = Flowing<'a, T>;
+    type Future = FlowCall<'a, T, Bound>;
 
-    fn into_durable(self) -> Flowing<'a, T>
+    fn into_durable(self) -> FlowCall<'a, T, Bound>
     where
         S: InTask,
     {
-        self.into_future()
+        let stage = match self.stage {
+            Stage::Call(start, state) => Stage::Call(start, state.into_bound()),
+            Stage::Running(function) => Stage::Running(function),
+            Stage::Started => Stage::Started,
+        };
+        FlowCall { key: None, stage }
     }
 }

@@ -83,7 +83,7 @@ impl<T: Shared> Extract for State<T> {
     }
 }
 
-impl<T: Any + Send + Sync> Extract for Owner<T> {
+impl<T: Any> Extract for Owner<T> {
     fn extract(states: &States) -> Result<Self, MissingState> {
         let owner = states.get::<Self>()?;
         Ok(Self(owner.0.clone()))

@@ -12,7 +12,7 @@ use super::{TaskCall, Tool};
     label = "not a type with task methods",
     note = "mark its `impl` block with `#[mcp_task_impl]` and the methods in it with `#[mcp_task]`"
 )]
-pub trait TaskMethods: Any + Send + Sync {
+pub trait TaskMethods: Any {
     /// Adds every marked method. Generated code only.
     #[doc(hidden)]
     fn add_to(methods: Methods) -> Methods;
@@ -28,7 +28,7 @@ pub trait TaskMethods: Any + Send + Sync {
 pub trait TaskOwner {
     /// The type with the methods.
     #[doc(hidden)]
-    type Owner: TaskMethods;
+    type Owner: TaskMethods + Send + Sync;
 
     /// The value, to be shared by all calls.
     #[doc(hidden)]
@@ -36,7 +36,7 @@ pub trait TaskOwner {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: TaskMethods> TaskOwner for T {
+impl<T: TaskMethods + Send + Sync> TaskOwner for T {
     type Owner = T;
 
     fn into_shared(self) -> Arc<T> {
@@ -45,7 +45,7 @@ impl<T: TaskMethods> TaskOwner for T {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: TaskMethods> TaskOwner for Arc<T> {
+impl<T: TaskMethods + Send + Sync> TaskOwner for Arc<T> {
     type Owner = T;
 
     fn into_shared(self) -> Self {

@@ -207,7 +207,7 @@ impl CallContext<'_> {
     /// # Errors
     ///
     /// [`DecodeError::State`] if the server was not given it.
-    pub fn owner<T: Any + Send + Sync>(&self) -> Result<Arc<T>, DecodeError> {
+    pub fn owner<T: Any>(&self) -> Result<Arc<T>, DecodeError> {
         let Owner(owner) = Owner::extract(self.states)?;
         Ok(owner)
     }
@@ -246,7 +246,8 @@ pub trait TaskCall<Args>: Send + Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a task function",
     label = "not the name of a function marked `#[mcp_task]`",
-    note = "mark the function with `#[mcp_task]` and give its name, without calling it: `.task(deploy)`"
+    note = "mark the function with `#[mcp_task]` and give its name, without calling it: `.task(deploy)`",
+    note = "for methods, mark the `impl` block with `#[mcp_task_impl]` and give the value: `.tasks_of(deployer)`"
 )]
 pub trait TaskFn<Args> {
     /// What calling the function makes.

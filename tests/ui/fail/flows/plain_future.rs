@@ -2,8 +2,8 @@
 use mcp_tasks::prelude::*;
 
 #[mcp_task_flow]
-async fn confirm(path: &str) -> Result<bool, AskError> {
-    tokio::fs::read_to_string(path).await.is_ok();
+async fn confirm() -> Result<bool, AskError> {
+    std::future::ready(1).await;
     ask_user("Sure?").await
 }
 

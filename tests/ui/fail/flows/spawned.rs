@@ -6,9 +6,13 @@ async fn confirm(what: &str) -> Result<bool, AskError> {
     ask_user(what).await
 }
 
+fn spawn(future: impl Future + Send + 'static) {
+    drop(future);
+}
+
 #[mcp_task]
 async fn deploy() -> Result<String, ToolError> {
-    tokio::spawn(confirm("Sure?"));
+    spawn(confirm("Sure?"));
     Ok(String::new())
 }
 

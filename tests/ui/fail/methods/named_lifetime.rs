@@ -6,7 +6,7 @@ struct Deployer;
 #[mcp_task_impl]
 impl Deployer {
     #[mcp_task]
-    async fn deploy<'a>(&'a self) -> Result<String, ToolError> {
+    async fn deploy(&'static self) -> Result<String, ToolError> {
         ask_user::<bool>("Sure?").await?;
         Ok(String::new())
     }

@@ -4,7 +4,6 @@ use mcp_tasks::prelude::*;
 
 #[mcp_task_impl]
 async fn deploy() -> Result<String, ToolError> {
-    ask_user::<bool>("Sure?").await?;
     Ok(String::new())
 }
 

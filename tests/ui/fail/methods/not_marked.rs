@@ -1,6 +1,4 @@
 //! The block lacks its attribute.
-use mcp_tasks::prelude::*;
-
 struct Deployer;
 
 impl Deployer {

@@ -12,8 +12,8 @@ impl Deployer {
     }
 
     #[mcp_task(name = "two words")]
-    async fn other(&self, (a, b): (u8, u8)) -> u8 {
-        a + b
+    async fn other(&self, (a, b): (u8, u8)) -> String {
+        format!("{a}{b}")
     }
 }
 
