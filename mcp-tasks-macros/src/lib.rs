@@ -71,6 +71,45 @@ pub fn mcp_task(attribute: TokenStream, item: TokenStream) -> TokenStream {
     task::mcp_task(attribute.into(), &item.into()).into()
 }
 
+/// Lets an `async fn` be a part of tasks: it may ask, sleep and take steps like
+/// their own bodies, and they await it.
+///
+/// Calling it builds a `FlowCall`, which does nothing until it is awaited, in the
+/// body of a task or of another flow, or in a branch. Its keys stand behind that of
+/// the call: the variable that its value is bound to, else the function's name
+/// (`confirm/approval`); a second pass is `confirm#2/approval`. Two calls of one
+/// name in one function need `.key("..")`.
+///
+/// It may borrow its arguments, have a `self` and type parameters (which must be
+/// `Send`), and call itself. Its body is held to the same rules as a task's.
+///
+/// | key | value | default |
+/// |---|---|---|
+/// | `crate` | the path of `mcp_tasks`, if it is renamed | `::mcp_tasks` |
+#[proc_macro_attribute]
+pub fn mcp_task_flow(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    task::mcp_task_flow(attribute.into(), &item.into()).into()
+}
+
+/// Makes those methods of an `impl` block MCP tools that are marked `#[mcp_task]`;
+/// what they share is in `self`.
+///
+/// `.tasks_of(value)` gives all of them to a server, with the value that they are
+/// called on. A marked method takes `&self`, and arguments like a task function; the
+/// keys of `#[mcp_task(..)]` are those of a function. Calling it, on an `Arc` of the
+/// value, builds a named call value (`DeployerDeployCall`) that a test drives.
+///
+/// What is not marked stays as it is; a method marked `#[mcp_task_flow]` is a part of
+/// the tasks that await it. One block of each type can have the attribute.
+///
+/// | key | value | default |
+/// |---|---|---|
+/// | `crate` | the path of `mcp_tasks`, if it is renamed | `::mcp_tasks` |
+#[proc_macro_attribute]
+pub fn mcp_task_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    task::mcp_task_impl(attribute.into(), &item.into()).into()
+}
+
 /// Makes a struct with named fields a form that a person can be asked to fill
 /// in, or an enum without data a choice (P24).
 ///

@@ -52,7 +52,8 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | make a function a tool | [`mcp_task`] |
+//! | make a function a tool, or methods | [`mcp_task`], [`mcp_task_impl`] |
+//! | give a part of a task a function of its own | [`mcp_task_flow`] |
 //! | limit its arguments, give them defaults | `#[arg(..)]` of [`mcp_task`], [`argument`] |
 //! | take more than arguments | [`State`], [`Caller`], [`ClientInfo`], [`Meta`] |
 //! | ask a person | [`ask_user`], [`Elicit`](mod@elicit), [`FromSchema`](elicit::FromSchema) |
@@ -141,12 +142,12 @@ pub mod testing;
 pub use ::uuid::Uuid;
 pub use elicit::Elicit;
 pub use flow::{
-    Ask, AskError, BoundStep, DurableFuture, Extract, Given, JoinAll, Json, MissingState, Needs,
-    OnAmbiguous, OptionalAsk, OutsideOfTask, Random, Retry, Signal, SignalError, SignalValue,
-    Sleep, State, States, Step, StepError, StepOutcome, StepResult, StepValue, StepWith,
-    TaskOutput, ToolError, ToolOutput, Unrecorded, ask_user, cancelled, extend_ttl, join_all, now,
-    patched, random, report_progress, set_status, set_ttl, signal, sleep, sleep_until, step,
-    step_key, step_value, step_with, task_id, unrecorded, uuid,
+    Ask, AskError, BoundStep, DurableFuture, Extract, FlowCall, Given, JoinAll, Json, MissingState,
+    Needs, OnAmbiguous, OptionalAsk, OutsideOfTask, Random, Retry, Signal, SignalError,
+    SignalValue, Sleep, State, States, Step, StepError, StepOutcome, StepResult, StepValue,
+    StepWith, TaskOutput, ToolError, ToolOutput, Unrecorded, ask_user, cancelled, extend_ttl,
+    join_all, now, patched, random, report_progress, set_status, set_ttl, signal, sleep,
+    sleep_until, step, step_key, step_value, step_with, task_id, unrecorded, uuid,
 };
 pub use mcp_tasks_macros::Elicit;
 /// ```
@@ -165,6 +166,69 @@ pub use mcp_tasks_macros::Elicit;
 /// ```
 ///
 pub use mcp_tasks_macros::mcp_task;
+/// ```
+/// use mcp_tasks::prelude::*;
+///
+/// /// Asks until somebody says yes, at most three times.
+/// #[mcp_task_flow]
+/// async fn confirm(what: &str) -> Result<bool, AskError> {
+///     for _ in 0..3 {
+///         let approval: bool = ask_user(format!("{what}?")).await?;
+///         if approval {
+///             return Ok(true);
+///         }
+///         sleep(Duration::from_secs(3600)).await;
+///     }
+///     Ok(false)
+/// }
+///
+/// #[mcp_task]
+/// async fn release(version: String) -> Result<String, ToolError> {
+///     // Asks under the key `confirm/approval`, `confirm/approval#2`, ...
+///     if !confirm(&format!("Release {version}")).await? {
+///         return Err(ToolError::new("not approved"));
+///     }
+///     // Asks under `announced/approval`.
+///     let announced = confirm("Announce it").await?;
+///     Ok(format!("released, {}", if announced { "announced" } else { "quietly" }))
+/// }
+/// ```
+///
+pub use mcp_tasks_macros::mcp_task_flow;
+/// ```
+/// use mcp_tasks::prelude::*;
+///
+/// struct Deployer {
+///     region: String,
+/// }
+///
+/// #[mcp_task_impl]
+/// impl Deployer {
+///     /// Deploys a service once a person has signed off.
+///     #[mcp_task(ttl = "24h")]
+///     async fn deploy(&self, service: String) -> Result<String, ToolError> {
+///         if !self.confirm(&service).await? {
+///             return Err(ToolError::new("not approved"));
+///         }
+///         Ok(format!("{service} is out in {}", self.region))
+///     }
+///
+///     #[mcp_task_flow]
+///     async fn confirm(&self, service: &str) -> Result<bool, AskError> {
+///         ask_user(format!("Deploy {service} in {}?", self.region)).await
+///     }
+/// }
+///
+/// # #[cfg(feature = "server")]
+/// # async fn serve() -> Result<(), mcp_tasks::Error> {
+/// TaskServer::new("deployer", "1.0.0")
+///     .tasks_of(Deployer { region: "north".to_owned() })
+///     .serve_stdio()
+///     .await
+/// # }
+/// ```
+///
+pub use mcp_tasks_macros::mcp_task_impl;
 pub use protocol::{Audience, ContentBlock, Icon, IconTheme, ProtocolError, ToolResult};
 #[cfg(feature = "server")]
 pub use rmcp;
@@ -186,9 +250,10 @@ pub mod prelude {
     pub use crate::TaskServer;
     pub use crate::{
         AskError, Caller, ClientInfo, Elicit, Json, Meta, OnAmbiguous, Retry, SignalError, State,
-        StepError, ToolError, ask_user, cancelled, extend_ttl, join, join_all, mcp_task, now,
-        patched, race, random, report_progress, set_status, set_ttl, signal, sleep, sleep_until,
-        step, step_key, step_value, step_with, task_id, try_join, unrecorded, uuid,
+        StepError, ToolError, ask_user, cancelled, extend_ttl, join, join_all, mcp_task,
+        mcp_task_flow, mcp_task_impl, now, patched, race, random, report_progress, set_status,
+        set_ttl, signal, sleep, sleep_until, step, step_key, step_value, step_with, task_id,
+        try_join, unrecorded, uuid,
     };
 }
 
@@ -197,12 +262,13 @@ pub mod prelude {
 pub mod __private {
     pub use crate::elicit::derived as elicit;
     pub use crate::flow::{
-        AnyArguments, Arguments, Bind, BindHere, BindLazy, BindOther, Body, EvaluateOther, Flow,
-        Site, Unawaited, UnawaitedOther, branch, durable, join, race, try_join,
+        AnyArguments, Arguments, Bind, BindFlow, BindFlowOther, BindHere, BindLazy, BindOther,
+        Body, EvaluateOther, Flow, FlowCall, Owner, Site, Unawaited, UnawaitedOther, branch,
+        durable, join, race, try_join,
     };
     pub use crate::runtime::{
-        AnyType, CallContext, DecodeError, Definition, Extractor, Of, PlainArgument, Support,
-        TaskCall, Whole, argument, list, plain_schema, text, with_fraction,
+        AnyType, CallContext, DecodeError, Definition, Extractor, Methods, Of, PlainArgument,
+        Support, TaskCall, TaskMethods, Whole, argument, list, plain_schema, text, with_fraction,
     };
     pub use serde_json::json;
     pub use {schemars, serde};

@@ -85,7 +85,11 @@ impl Default for Attribute {
 impl Attribute {
     /// Reads the arguments; what cannot be read is reported and left out.
     pub(crate) fn parse(tokens: TokenStream, report: &Report) -> Self {
-        let mut attribute = Self::default();
+        Self::parse_over(Self::default(), tokens, report)
+    }
+
+    /// The same, over what holds where nothing is said.
+    pub(crate) fn parse_over(mut attribute: Self, tokens: TokenStream, report: &Report) -> Self {
         let entries = (|input: ParseStream<'_>| {
             let mut seen: Vec<String> = Vec::new();
             while !input.is_empty() {

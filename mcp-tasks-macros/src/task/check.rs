@@ -3,9 +3,12 @@
 use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::visit::{self, Visit};
-use syn::{FnArg, Ident, ItemFn, Lifetime, Pat, PatType, ReturnType, Safety, Type};
+use syn::{
+    Attribute, FnArg, Ident, ItemFn, Lifetime, Pat, PatType, Receiver, ReceiverKind, ReturnType,
+    Safety, Type,
+};
 
-use super::attribute::Attribute;
+use super::attribute;
 use super::keys::unraw;
 use super::messages;
 use super::parse::{is_extractor, state_pattern};
@@ -80,10 +83,44 @@ pub(crate) fn signature(function: &ItemFn, report: &Report) -> Shape {
     shape
 }
 
+/// Takes the receiver out of a method's signature, and reports one that a task
+/// cannot have. What is left is checked like a function.
+pub(crate) fn receiver(method: &mut ItemFn, report: &Report) -> (Option<Receiver>, Shape) {
+    let inputs = std::mem::take(&mut method.sig.inputs);
+    let mut receiver = None;
+    for input in inputs {
+        match input {
+            FnArg::Receiver(found) => receiver = Some(found),
+            FnArg::Typed(_) => method.sig.inputs.push(input),
+        }
+    }
+    let refusal = match receiver.as_ref().map(|receiver| &receiver.kind) {
+        None => messages::METHOD_WITHOUT_SELF,
+        Some(ReceiverKind::Reference(_, lifetime, None))
+            // A lifetime of the method's own is refused with its generics.
+            if lifetime.is_none() || !method.sig.generics.params.is_empty() =>
+        {
+            return (receiver, Shape::Whole);
+        }
+        Some(ReceiverKind::Reference(_, _, Some(_))) => messages::METHOD_MUT_SELF,
+        Some(ReceiverKind::Reference(_, Some(_), None)) => messages::METHOD_LIFETIME,
+        Some(_) => messages::METHOD_SELF,
+    };
+    match &receiver {
+        Some(receiver) => report.error_spanned(receiver, refusal),
+        None => report.error(method.sig.ident.span(), refusal),
+    }
+    (receiver, Shape::Method)
+}
+
+pub(crate) fn is_cfg(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
+}
+
 /// What an argument leaves of the expansion.
 fn argument(argument: &PatType, report: &Report) -> Shape {
     for attribute in &argument.attrs {
-        if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
+        if is_cfg(attribute) {
             report.error_spanned(attribute, messages::CFG_ON_ARGUMENT);
         }
     }
@@ -127,7 +164,7 @@ fn argument(argument: &PatType, report: &Report) -> Shape {
 }
 
 /// The name under which the tool is listed.
-pub(crate) fn tool_name(attribute: &Attribute, function: &Ident, report: &Report) {
+pub(crate) fn tool_name(attribute: &attribute::Attribute, function: &Ident, report: &Report) {
     let (name, span) = match &attribute.name {
         Some(name) => (name.value(), name.span()),
         None => (unraw(function), function.span()),
@@ -138,6 +175,13 @@ pub(crate) fn tool_name(attribute: &Attribute, function: &Ident, report: &Report
     } else if let Some(bad) = name.chars().find(|c| !allowed(*c)) {
         report.error(span, messages::tool_name_character(bad));
     }
+}
+
+/// Whether a type borrows anything.
+pub(crate) fn borrows(ty: &Type) -> bool {
+    let mut found = Found::default();
+    found.visit_type(ty);
+    found.borrow.is_some_and(|borrow| !borrow.is_static)
 }
 
 struct Borrow {

@@ -2,7 +2,7 @@
 //! what a server needs to list the tool and to decode a call.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Ident, Lifetime, LitStr, Stmt, Type};
 
@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::attribute::{Attribute, Support};
 use super::check::Shape;
 use super::keys::unraw;
-use super::parse::{Param, TaskFn};
+use super::parse::{Owner, Param, TaskFn};
 use super::rewrite::{flow_ident, located_at};
 
 /// Everything that takes the place of the user's item.
@@ -18,7 +18,7 @@ pub(crate) fn expand(task: &TaskFn, attribute: &Attribute, shape: Shape) -> Toke
     let krate = &attribute.krate;
     let runtime = ours!(#krate::__private);
     if shape == Shape::Method {
-        return method(task, &runtime);
+        return refused_method(task, &runtime);
     }
 
     let function = function(task, &runtime, shape);
@@ -48,7 +48,7 @@ fn function(task: &TaskFn, runtime: &TokenStream, shape: Shape) -> TokenStream {
     let types: Vec<&Type> = params.iter().map(|param| &param.ty).collect();
     let body_params = params.iter().map(body_param);
     let flow = flow_ident();
-    let statements = statements(&task.block);
+    let (imports, statements) = (imports(runtime), statements(&task.block));
     // An item, and so not hygienic: it must not be called like a parameter.
     let mut body = format_ident!("__body", span = Span::mixed_site());
     while names.iter().any(|name| **name == body) {
@@ -109,13 +109,22 @@ fn function(task: &TaskFn, runtime: &TokenStream, shape: Shape) -> TokenStream {
                 #flow: #runtime::Flow,
                 #(#body_params),*
             ) #output #where_clause {
-                #[allow(unused_imports, reason = "used where a call turns out not to be ours")]
-                use #runtime::{BindOther as _, EvaluateOther as _, UnawaitedOther as _};
+                #imports
                 let #flow: &#runtime::Flow = &#flow;
                 #statements
             }
             #start
         }
+    }
+}
+
+/// What a body needs in order to bind what may not be ours.
+pub(crate) fn imports(runtime: &TokenStream) -> TokenStream {
+    ours! {
+        #[allow(unused_imports, reason = "used where a call turns out not to be ours")]
+        use #runtime::{
+            BindFlowOther as _, BindOther as _, EvaluateOther as _, UnawaitedOther as _,
+        };
     }
 }
 
@@ -133,13 +142,13 @@ pub(crate) fn statements(block: &Block) -> TokenStream {
     }
 }
 
-fn body_param(param: &Param) -> TokenStream {
+pub(crate) fn body_param(param: &Param) -> TokenStream {
     let Param { attrs, pat, ty, .. } = param;
     ours!(#(#attrs)* #pat: #ty)
 }
 
 /// The named value that a call of the function builds.
-fn call(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
+pub(crate) fn call(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
     let TaskFn {
         cfgs,
         vis,
@@ -147,7 +156,11 @@ fn call(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
         ident,
         ..
     } = task;
-    let doc = format!(" The call that [`{}`] builds.", unraw(ident));
+    let path = match &task.owner {
+        Some(owner) => format!("{}::{}", owner.name, unraw(ident)),
+        None => unraw(ident),
+    };
+    let doc = format!(" The call that [`{path}`] builds.");
     ours! {
         #(#cfgs)*
         #[doc = #doc]
@@ -157,7 +170,7 @@ fn call(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
 }
 
 /// Arguments, definition and decoder.
-fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStream {
+pub(crate) fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStream {
     let TaskFn {
         cfgs,
         ident,
@@ -170,6 +183,10 @@ fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStr
     let items = arguments.items(runtime);
     let (decode, locals) = arguments.decode(runtime);
     let definition = definition(task, attribute, runtime, &arguments.schema(runtime));
+    let (construct, this) = match &task.owner {
+        Some(Owner { ty, .. }) => (ours!(<#ty>::#ident), Some(ours!(&call.owner::<#ty>()?))),
+        None => (ours!(#ident), None),
+    };
     let mut decoded = locals.iter();
     let values = params.iter().map(|param| {
         let ty = &param.ty;
@@ -180,6 +197,7 @@ fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStr
             ours!(#local)
         }
     });
+    let values = this.into_iter().chain(values);
 
     ours! {
         #(#cfgs)*
@@ -206,7 +224,7 @@ fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) -> TokenStr
                     call: &#runtime::CallContext<'_>,
                 ) -> ::core::result::Result<Self, #runtime::DecodeError> {
                     #decode
-                    ::core::result::Result::Ok(#ident(#(#values),*))
+                    ::core::result::Result::Ok(#construct(#(#values),*))
                 }
 
                 fn into_body(self) -> #runtime::Body {
@@ -275,7 +293,10 @@ fn definition(
         calls.extend(ours!(.version(#version)));
     }
     let extracted = task.params.iter().filter(|param| param.extracted);
-    let extracted = extracted.map(|param| &param.ty);
+    let extracted = extracted.map(|param| param.ty.to_token_stream());
+    let owner = task.owner.as_ref();
+    let owner = owner.map(|Owner { ty, .. }| ours!(#runtime::Owner<#ty>));
+    let extracted = owner.into_iter().chain(extracted);
     let asked = &task.asked;
     let output = task.output();
     ours! {
@@ -335,7 +356,7 @@ impl VisitMut for Static {
 }
 
 /// A method, which is refused: itself, with types in its body.
-fn method(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
+pub(crate) fn refused_method(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
     let TaskFn {
         attrs,
         vis,
@@ -347,15 +368,15 @@ fn method(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
         ..
     } = task;
     let where_clause = &generics.where_clause;
+    let receiver = receiver.iter();
     let params = params.iter().map(body_param);
     let flow = flow_ident();
-    let statements = statements(&task.block);
+    let (imports, statements) = (imports(runtime), statements(&task.block));
     ours! {
         #(#attrs)*
         #[allow(unreachable_code, unused_variables, reason = "the method was refused")]
-        #vis async fn #ident #generics (#receiver, #(#params),*) #output #where_clause {
-            #[allow(unused_imports, reason = "used where a call turns out not to be ours")]
-            use #runtime::{BindOther as _, EvaluateOther as _, UnawaitedOther as _};
+        #vis async fn #ident #generics (#(#receiver,)* #(#params),*) #output #where_clause {
+            #imports
             let #flow: &#runtime::Flow = ::core::unimplemented!();
             #statements
         }

@@ -1,7 +1,7 @@
 //! The names of suspension points: how they are derived, and that each is
 //! used once in its scope.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
@@ -15,9 +15,16 @@ use super::report::Report;
 #[derive(Default)]
 pub(crate) struct Keys {
     taken: HashMap<String, Span>,
+    /// Names that stand before keys, those of branches and flows.
+    scopes: HashSet<String>,
 }
 
 impl Keys {
+    /// Takes the name of a scope; false if another has it.
+    pub(crate) fn take_scope(&mut self, scope: &str, name: &str) -> bool {
+        self.scopes.insert(format!("{scope}{name}"))
+    }
+
     /// Takes `key`, or reports that another site has it.
     pub(crate) fn take(&mut self, scope: &str, key: &str, span: Span, report: &Report) {
         let full = format!("{scope}{key}");

@@ -25,8 +25,9 @@ pub(crate) const IMPL_TRAIT: &str = "an argument of a task function cannot be `i
      decoded from JSON into a type, so name the type";
 pub(crate) const IMPL_TRAIT_RETURN: &str = "a task function cannot return `impl Trait`: name the \
      type, for example `Result<Json<T>, ToolError>`";
-pub(crate) const RECEIVER: &str = "`#[mcp_task]` goes on a free function, without `self`: share \
-     state with an extractor, `State(fleet): State<Fleet>`";
+pub(crate) const RECEIVER: &str = "a method can only be a task in an `impl` block marked \
+     `#[mcp_task_impl]`: mark the block too, or take `self` out and share state with an extractor, \
+     `State(fleet): State<Fleet>`";
 pub(crate) const PATTERN_ARGUMENT: &str = "an argument of a task function needs a name, which \
      clients see: write `name: Type` and take it apart in the body";
 pub(crate) const WILD_ARGUMENT: &str = "an argument of a task function needs a name, which \
@@ -75,6 +76,53 @@ pub(crate) fn tool_name_character(bad: char) -> String {
         bad.escape_debug()
     )
 }
+
+// --- methods
+
+pub(crate) const NOT_AN_IMPL: &str = "`#[mcp_task_impl]` goes on an `impl` block whose methods are \
+     marked `#[mcp_task]`; a free function needs `#[mcp_task]` alone";
+pub(crate) const IMPL_ATTRIBUTE: &str = "`#[mcp_task_impl]` takes nothing but `crate = path`: \
+     everything else belongs to each method's own `#[mcp_task(..)]`";
+pub(crate) const IMPL_OF_TRAIT: &str = "`#[mcp_task_impl]` cannot stand on the implementation of a \
+     trait: put the task methods into an `impl` block of the type itself";
+pub(crate) const IMPL_GENERICS: &str = "`#[mcp_task_impl]` cannot stand on a generic `impl` block: \
+     a tool has one schema and one journal. Name the types: `impl Deployer<Cloud>`";
+pub(crate) const IMPL_WHERE: &str = "`#[mcp_task_impl]` cannot stand on an `impl` block with a \
+     `where` clause, as it has no generics to bound: remove it";
+pub(crate) const IMPL_TYPE: &str = "`#[mcp_task_impl]` goes on the `impl` block of a struct or an \
+     enum, by its name";
+pub(crate) const IMPL_BORROWS: &str = "a type with task methods cannot borrow: a task outlives the \
+     call that starts it. Let the type own what it holds, or share it as an `Arc`";
+pub(crate) const IMPL_EMPTY: &str = "no method of this `impl` block is a task: mark those that are \
+     with `#[mcp_task]`, or remove `#[mcp_task_impl]`";
+pub(crate) const METHOD_WITHOUT_SELF: &str = "a task method takes `&self`: add it, or make this a \
+     free function with `#[mcp_task]`";
+pub(crate) const METHOD_MUT_SELF: &str = "a task method cannot take `&mut self`, as many calls share \
+     one value: take `&self`, and keep what changes in a `Mutex` or an atomic";
+pub(crate) const METHOD_SELF: &str = "a task method cannot take `self`, as many calls share one \
+     value: take `&self`";
+pub(crate) const METHOD_LIFETIME: &str = "a task method needs no lifetime for its value: write \
+     `&self`";
+
+// --- flows
+
+pub(crate) const FLOW_NOT_A_FUNCTION: &str = "`#[mcp_task_flow]` goes on an `async fn`";
+pub(crate) const FLOW_ATTRIBUTE: &str = "`#[mcp_task_flow]` takes nothing but `crate = path`: \
+     everything else belongs to the task that awaits it, `#[mcp_task(..)]`";
+pub(crate) const FLOW_INSTRUMENTED: &str = "`#[tracing::instrument]` stands above \
+     `#[mcp_task_flow]` and has taken the body apart: put it below";
+pub(crate) const FLOW_NOT_ASYNC: &str = "a flow must be `async`: write `async fn`";
+pub(crate) const FLOW_CONST: &str =
+    "a flow runs at run time: write `async fn` in place of `const fn`";
+pub(crate) const FLOW_UNSAFE: &str = "a flow cannot be `unsafe`: its body runs where it is awaited, \
+     not where it is called. Put an `unsafe` block into it";
+pub(crate) const FLOW_EXTERN: &str = "a flow cannot have an ABI of its own: remove `extern`";
+pub(crate) const FLOW_IMPL_TRAIT: &str = "an argument of a flow cannot be `impl Trait`: name the \
+     type, or its parameter, as in `<T: Into<String> + Send>(what: T)`";
+pub(crate) const FLOW_IMPL_TRAIT_RETURN: &str = "a flow cannot return `impl Trait`: name the type, \
+     for example `Result<String, AskError>`";
+pub(crate) const CFG_ON_FLOW_ARGUMENT: &str = "an argument of a flow cannot be conditional: put \
+     `#[cfg]` on two versions of the function";
 
 // --- the attribute's arguments
 

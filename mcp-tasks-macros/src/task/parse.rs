@@ -21,7 +21,9 @@ pub(crate) struct TaskFn {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
-    /// `DeployCall`.
+    /// The type that it is a method of.
+    pub(crate) owner: Option<Owner>,
+    /// `DeployCall`; of a method `DeployerDeployCall`.
     pub(crate) call: Ident,
     pub(crate) generics: Generics,
     /// The receiver, where a method was refused.
@@ -31,6 +33,14 @@ pub(crate) struct TaskFn {
     pub(crate) block: Box<Block>,
     /// The schemas that the body is seen to ask for.
     pub(crate) asked: Vec<Type>,
+}
+
+/// A type with task methods.
+#[derive(Clone)]
+pub(crate) struct Owner {
+    pub(crate) ty: Type,
+    /// Its name, without a path.
+    pub(crate) name: String,
 }
 
 /// One parameter.
@@ -51,7 +61,12 @@ pub(crate) struct Param {
 }
 
 impl TaskFn {
-    pub(crate) fn new(function: ItemFn, asked: Vec<Type>, report: &Report) -> Self {
+    pub(crate) fn new(
+        function: ItemFn,
+        asked: Vec<Type>,
+        owner: Option<Owner>,
+        report: &Report,
+    ) -> Self {
         let ItemFn {
             attrs,
             vis,
@@ -59,13 +74,10 @@ impl TaskFn {
             block,
             ..
         } = function;
-        let cfgs = attrs
-            .iter()
-            .filter(|attribute| attribute.path().is_ident("cfg"))
-            .cloned()
-            .collect();
+        let cfgs = cfgs(&attrs);
+        let prefix = owner.as_ref().map_or("", |owner| &owner.name);
         let call = Ident::new(
-            &format!("{}Call", upper_camel(&unraw(&sig.ident))),
+            &format!("{prefix}{}Call", upper_camel(&unraw(&sig.ident))),
             // Ours, so that lints about the user's names skip it.
             Span::mixed_site().located_at(sig.ident.span()),
         );
@@ -82,6 +94,7 @@ impl TaskFn {
             cfgs,
             vis,
             ident: sig.ident,
+            owner,
             call,
             generics: sig.generics,
             receiver,
@@ -136,6 +149,14 @@ impl Param {
             extracted,
         }
     }
+}
+
+/// Copies of `#[cfg]`, for items that come beside another.
+pub(crate) fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
+    let cfgs = attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"));
+    cfgs.cloned().collect()
 }
 
 /// The types of the runtime whose values the server gives.

@@ -99,10 +99,10 @@ impl Keyed for Bound {
 
 /// The state of what has been bound to a task, so that it can be awaited.
 #[diagnostic::on_unimplemented(
-    message = "this call is not part of a task: only the body of a function marked `#[mcp_task]` can ask, sleep and take steps",
+    message = "this call is not part of a task: only the body of a function marked `#[mcp_task]` or `#[mcp_task_flow]` can ask, sleep and take steps",
     label = "not part of a task",
-    note = "a function that such a body calls takes and returns values: ask in the body, and hand the answer over",
-    note = "a call that was renamed on import is not seen by `#[mcp_task]`: call it by its own name"
+    note = "mark a function that does so for a task, and that only tasks call, with `#[mcp_task_flow]`",
+    note = "a call that was renamed on import is not seen by the attribute: call it by its own name"
 )]
 pub trait InTask {
     #[doc(hidden)]

@@ -30,7 +30,7 @@
 macro_rules! join {
     ($($branches:tt)*) => {
         ::core::compile_error!(
-            "`join!` waits for parts of a task: use it inside a function marked `#[mcp_task]`"
+            "`join!` waits for parts of a task: use it inside a function marked `#[mcp_task]` or `#[mcp_task_flow]`"
         )
     };
 }
@@ -42,7 +42,7 @@ macro_rules! join {
 macro_rules! try_join {
     ($($branches:tt)*) => {
         ::core::compile_error!(
-            "`try_join!` waits for parts of a task: use it inside a function marked `#[mcp_task]`"
+            "`try_join!` waits for parts of a task: use it inside a function marked `#[mcp_task]` or `#[mcp_task_flow]`"
         )
     };
 }
@@ -56,7 +56,7 @@ macro_rules! try_join {
 macro_rules! race {
     ($($branches:tt)*) => {
         ::core::compile_error!(
-            "`race!` waits for parts of a task: use it inside a function marked `#[mcp_task]`"
+            "`race!` waits for parts of a task: use it inside a function marked `#[mcp_task]` or `#[mcp_task_flow]`"
         )
     };
 }

@@ -1,8 +1,8 @@
 //! What a task function awaits.
 //!
 //! The free functions ([`ask_user`], [`step`], [`sleep`], ...) only describe
-//! what is wanted. Inside a function marked `#[mcp_task]` the attribute binds
-//! each description to the running task and to a stable key; only what is bound
+//! what is wanted. Inside a function marked `#[mcp_task]` or `#[mcp_task_flow]` the attribute
+//! binds each description to the running task and to a stable key; only what is bound
 //! can be awaited. A description that nothing binds does not compile.
 //!
 //! Whatever comes from outside is recorded in the task's journal before the
@@ -11,6 +11,7 @@
 
 mod ask;
 mod bind;
+mod call;
 mod context;
 mod draw;
 mod durable;
@@ -37,6 +38,7 @@ pub use bind::{
     Bind, BindHere, BindLazy, BindOther, EvaluateOther, Site, Unawaited, UnawaitedOther,
 };
 use bind::{Bound, NotInTask};
+pub use call::{BindFlow, BindFlowOther, FlowCall};
 pub(crate) use context::Context;
 pub use context::Flow;
 pub use draw::{Random, now, random, uuid};
@@ -50,7 +52,7 @@ pub use recorded::{StepOutcome, StepResult};
 pub(crate) use replay::{Contradiction, Record};
 pub(crate) use request::Request;
 pub use signal::{Signal, SignalValue, signal};
-pub use state::{Extract, Given, MissingState, Needs, State, States};
+pub use state::{Extract, Given, MissingState, Needs, Owner, State, States};
 pub use status::{cancelled, extend_ttl, report_progress, set_status, set_ttl, task_id};
 pub use step::{
     BoundStep, OnAmbiguous, Retry, Step, StepValue, StepWith, step, step_key, step_value, step_with,

@@ -31,6 +31,9 @@ impl<T> DerefMut for State<T> {
     }
 }
 
+/// The value whose methods are tasks. Generated code only.
+pub struct Owner<T>(pub Arc<T>);
+
 /// The values that a server was given, one per type.
 #[derive(Clone, Default)]
 pub struct States(Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>);
@@ -158,5 +161,16 @@ impl Extract for Meta {
         // It was an object when the call was read.
         let meta = given.meta.map(|meta| serde_json::from_str(meta.get()));
         Ok(Meta(meta.and_then(Result::ok).unwrap_or_default()))
+    }
+}
+
+impl<T: Any> Extract for Owner<T> {
+    fn extract(given: &Given<'_>) -> Result<Self, MissingState> {
+        let owner = given.states.get::<Self>()?;
+        Ok(Self(owner.0.clone()))
+    }
+
+    fn check(states: &States) -> Result<(), MissingState> {
+        states.get::<Self>().map(drop)
     }
 }

@@ -12,10 +12,10 @@ use super::clock::Clock;
 use super::ids::Ids;
 use super::keeper::Loops;
 use super::lease::Lease;
-use super::{Limits, Runtime, Shared, TaskFn, Tasks, Tool};
+use super::{Limits, Methods, Runtime, Shared, TaskFn, TaskMethods as _, TaskOwner, Tasks, Tool};
 use crate::Error;
 use crate::elicit::{self, Elicit, FormError};
-use crate::flow::States;
+use crate::flow::{Owner, States};
 use crate::store::{MemoryStore, Server, TaskStore};
 use crate::task::{Retention, Timestamp, millis};
 
@@ -83,6 +83,15 @@ impl RuntimeBuilder {
     pub fn asks<T: Elicit>(mut self) -> Self {
         self.unfit_forms.extend(elicit::check::<T>().err());
         self
+    }
+
+    /// Adds every method marked `#[mcp_task]` of a value whose `impl` block is
+    /// marked [`#[mcp_task_impl]`](crate::mcp_task_impl): the value itself, or an
+    /// `Arc` of it. One of each type; a second takes the place of the first.
+    pub fn tasks_of<O: TaskOwner>(mut self, owner: O) -> Self {
+        let Methods(tools) = O::Owner::add_to(Methods::default());
+        self.tools.extend(tools);
+        self.state(Owner(owner.into_shared()))
     }
 
     /// Adds a tool that was made before.

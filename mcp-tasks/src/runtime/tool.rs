@@ -1,5 +1,6 @@
 //! A task function as a tool.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::rules::ArgumentRules;
 use crate::elicit::FormError;
-use crate::flow::{Body, Extract, Given, MissingState, Needs, States};
+use crate::flow::{Body, Extract, Given, MissingState, Needs, Owner, States};
 use crate::protocol::ProtocolError;
 
 /// When a call of a tool becomes a task.
@@ -246,6 +247,16 @@ impl CallContext<'_> {
         }
     }
 
+    /// Takes the value whose method is called.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::State`] if the server was not given it.
+    pub fn owner<T: Any>(&self) -> Result<Arc<T>, DecodeError> {
+        let Owner(owner) = Owner::extract(&self.given)?;
+        Ok(owner)
+    }
+
     /// Takes what is not an argument.
     ///
     /// # Errors
@@ -280,7 +291,8 @@ pub trait TaskCall<Args>: Send + Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a task function",
     label = "not the name of a function marked `#[mcp_task]`",
-    note = "mark the function with `#[mcp_task]` and give its name, without calling it: `.task(deploy)`"
+    note = "mark the function with `#[mcp_task]` and give its name, without calling it: `.task(deploy)`",
+    note = "for methods, mark the `impl` block with `#[mcp_task_impl]` and give the value: `.tasks_of(deployer)`"
 )]
 pub trait TaskFn<Args> {
     /// What calling the function makes.

@@ -20,7 +20,7 @@ use super::{BuiltServer, NoHandler};
 use crate::Error;
 use crate::elicit::Elicit;
 use crate::router::Router;
-use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn};
+use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn, TaskOwner};
 use crate::store::TaskStore;
 
 /// What a message may be longer than the arguments in it.
@@ -129,6 +129,14 @@ impl<H: ServerHandler> TaskServer<H> {
     /// out in the body of a tool is known without.
     pub fn asks<T: Elicit>(mut self) -> Self {
         self.runtime = self.runtime.asks::<T>();
+        self
+    }
+
+    /// Adds every method marked `#[mcp_task]` of a value whose `impl` block is
+    /// marked [`#[mcp_task_impl]`](crate::mcp_task_impl): the value itself, or an
+    /// `Arc` of it, which all calls share. One of each type.
+    pub fn tasks_of<O: TaskOwner>(mut self, owner: O) -> Self {
+        self.runtime = self.runtime.tasks_of(owner);
         self
     }
 

@@ -103,8 +103,110 @@ pub mod deep {
     }
 }
 
+/// Confirms something.
+///
+/// # Errors
+///
+/// Whatever the person says.
+#[mcp_task_flow]
+pub async fn confirm<T: Send + ToString>(
+    what: &str,
+    _unused: &[u8],
+    (first, mut second): (T, &mut String),
+) -> Result<bool, AskError> {
+    const MOST: u64 = 3;
+    second.push('!');
+    for round in 0..MOST {
+        report_progress(round, MOST);
+    }
+    helper(second);
+    Box::pin(check(what)).await?;
+    second = helper(second);
+    let sure: bool = ask_user(format!("{what} {} {second}?", first.to_string())).await?;
+    Ok(sure)
+}
+
+#[mcp_task_flow]
+async fn check(what: &str) -> Result<(), AskError> {
+    ask_user(what).await
+}
+
+fn helper(text: &mut String) -> &mut String {
+    text.push('?');
+    text
+}
+
+/// Has methods.
+pub struct Desk {
+    papers: Vec<String>,
+}
+
+#[mcp_task_impl]
+impl Desk {
+    /// Signs a paper.
+    #[mcp_task(ttl = "1h")]
+    pub async fn sign(
+        &self,
+        /// Which one
+        paper: String,
+        a: bool,
+        b: bool,
+        c: bool,
+        d: bool,
+        _unused: Option<u8>,
+        State(fleet): State<Fleet>,
+    ) -> Result<Json<String>, ToolError> {
+        step(fleet.plan(&paper)).await?;
+        let name = self.name(&paper, &[]).await?;
+        Ok(Json(format!("{name} {:?}", [a, b, c, d])))
+    }
+
+    /// Waits for nothing.
+    #[mcp_task]
+    pub async fn nothing(&self) {}
+
+    /// Not here.
+    #[cfg(any())]
+    #[mcp_task]
+    pub async fn absent(&self, missing: Missing) {}
+
+    /// The name of a paper.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the person says.
+    #[mcp_task_flow]
+    pub async fn name<'a>(&'a self, paper: &str, rest: &[&str]) -> Result<&'a str, AskError> {
+        let sure: bool = ask_user(format!("{paper} {rest:?}?")).await?;
+        Ok(self
+            .papers
+            .first()
+            .filter(|_| sure)
+            .map_or("", String::as_str))
+    }
+
+    #[mcp_task_flow]
+    #[expect(clippy::todo, reason = "an expectation holds for the body")]
+    async fn later(&self) {
+        todo!()
+    }
+}
+
+/// Uses all of it.
+#[mcp_task]
+pub async fn uses(State(desk): State<std::sync::Arc<Desk>>) -> Result<String, ToolError> {
+    let mut text = String::new();
+    let sure = confirm("Sure", &[1], (1, &mut text)).await?;
+    desk.later().await;
+    let (left, right) = join!(left: check("A"), right: async { check("B").await });
+    let _ = (left?, right?);
+    Ok(format!("{sure} {text}"))
+}
+
 #[test]
 fn a_call_can_be_built() {
     drop(nothing());
     drop(deep::wait(1));
+    let desk = std::sync::Arc::new(Desk { papers: Vec::new() });
+    drop(desk.nothing());
 }

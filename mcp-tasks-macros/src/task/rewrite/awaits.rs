@@ -11,6 +11,7 @@ use super::{Place, Rewriter, Suspend, messages};
 impl Rewriter<'_> {
     pub(super) fn expr_await(&mut self, expr: &mut ExprAwait, spine: Spine) {
         self.refuse_await_in_argument(expr);
+        let awaited = self.awaited(&expr.base, spine.binding.as_deref());
         // `.key(..)` after the await is a method of the answer.
         let spine = spine.before_await();
         let ends = ends(&expr.base);
@@ -19,6 +20,9 @@ impl Rewriter<'_> {
             ..self.place
         };
         self.at(place, |this| this.spine(&mut expr.base, spine));
+        if let Some(awaited) = awaited {
+            *expr.base = Expr::Verbatim(self.bind_flow(&expr.base, &awaited));
+        }
         if self.place.suspend == Suspend::Here && self.replayable {
             let base = expr.base.to_token_stream();
             *expr.base = Expr::Verbatim(self.durable(base, ends));

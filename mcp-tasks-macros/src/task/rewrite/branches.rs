@@ -9,7 +9,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut as _;
-use syn::{Expr, ExprAsync, ExprCall, ExprClosure, Ident, Macro, Stmt, Token};
+use syn::{Expr, ExprAsync, ExprCall, Ident, Macro, Stmt, Token};
 
 use super::awaits::ends;
 use super::calls::Spine;
@@ -126,7 +126,13 @@ impl Rewriter<'_> {
         let ends = ends(&expr);
         let outer_flow = std::mem::replace(&mut self.flow, branch_ident());
         let outer_used = std::mem::replace(&mut self.flow_used, false);
-        self.scoped(label, |this| this.visit_expr_mut(&mut expr));
+        self.scoped(label, |this| {
+            let awaited = this.awaited(&expr, None);
+            this.visit_expr_mut(&mut expr);
+            if let Some(awaited) = awaited {
+                expr = Expr::Verbatim(this.bind_flow(&expr, &awaited));
+            }
+        });
         let branch = std::mem::replace(&mut self.flow, outer_flow);
         let branch_used = std::mem::replace(&mut self.flow_used, outer_used);
 
@@ -176,6 +182,7 @@ impl Rewriter<'_> {
 
     /// Visits with the branch's name before every key.
     fn scoped(&mut self, label: &str, visit: impl FnOnce(&mut Self)) {
+        self.keys.take_scope(&self.scope, label);
         let length = self.scope.len();
         self.scope.push_str(label);
         self.scope.push('/');
@@ -193,7 +200,7 @@ impl Rewriter<'_> {
         let key = binding.unwrap_or("each");
         self.in_join(|this| {
             for argument in &mut call.args {
-                this.each_chain(argument, key);
+                this.each_chain(argument, key, true);
             }
         });
         let site = self.site(ours, key);
@@ -201,36 +208,32 @@ impl Rewriter<'_> {
         self.bound(call, ours, &flow, &site)
     }
 
-    /// The iterator's chain of method calls.
-    fn each_chain(&mut self, expr: &mut Expr, key: &str) {
+    /// The iterator's chain of method calls; the last of them gives the items.
+    fn each_chain(&mut self, expr: &mut Expr, key: &str, is_last: bool) {
         match expr {
             Expr::MethodCall(call) if self.suspending_call_below(&call.receiver).is_none() => {
-                self.each_chain(&mut call.receiver, key);
+                self.each_chain(&mut call.receiver, key, false);
                 for argument in &mut call.args {
                     match argument {
                         Expr::Closure(closure) if closure.asyncness.is_none() => {
-                            self.each_closure(closure, key);
+                            self.each_value(&mut closure.body, key, is_last);
                         }
                         other => self.visit_expr_mut(other),
                     }
                 }
             }
-            Expr::Paren(inner) => self.each_chain(&mut inner.expr, key),
-            Expr::Group(inner) => self.each_chain(&mut inner.expr, key),
-            Expr::Reference(inner) => self.each_chain(&mut inner.expr, key),
+            Expr::Paren(inner) => self.each_chain(&mut inner.expr, key, is_last),
+            Expr::Group(inner) => self.each_chain(&mut inner.expr, key, is_last),
+            Expr::Reference(inner) => self.each_chain(&mut inner.expr, key, is_last),
             other => self.visit_expr_mut(other),
         }
     }
 
-    fn each_closure(&mut self, closure: &mut ExprClosure, key: &str) {
-        self.each_value(&mut closure.body, key);
-    }
-
     /// What a closure of the chain gives: a branch, if it is one.
-    fn each_value(&mut self, expr: &mut Expr, key: &str) {
+    fn each_value(&mut self, expr: &mut Expr, key: &str, is_item: bool) {
         let nested = self.nested(false);
         match expr {
-            Expr::Paren(inner) => self.each_value(&mut inner.expr, key),
+            Expr::Paren(inner) => self.each_value(&mut inner.expr, key, is_item),
             Expr::Block(block) => {
                 let (last, before) = match block.block.stmts.split_last_mut() {
                     Some((Stmt::Expr(last, None), before)) => (Some(last), before),
@@ -242,7 +245,7 @@ impl Rewriter<'_> {
                     }
                 });
                 match last {
-                    Some(last) => self.each_value(last, key),
+                    Some(last) => self.each_value(last, key, is_item),
                     None => self.at(nested, |this| this.visit_expr_mut(expr)),
                 }
             }
@@ -252,6 +255,13 @@ impl Rewriter<'_> {
                 self.spine(other, Spine::each(key));
                 if let Some(run_time_key) = run_time_key {
                     *other = with_run_time_key(&run_time_key, other);
+                }
+            }
+            Expr::Call(_) | Expr::MethodCall(_) if is_item => {
+                let awaited = self.awaited(expr, Some(key));
+                self.at(nested, |this| this.visit_expr_mut(expr));
+                if let Some(awaited) = awaited {
+                    *expr = Expr::Verbatim(self.bind_flow(expr, &awaited));
                 }
             }
             other => self.at(nested, |this| this.visit_expr_mut(other)),

@@ -41,6 +41,11 @@ pub(super) fn is_run_time_key(call: &ExprMethodCall) -> bool {
     is_key(call) && key_literal(call).is_none()
 }
 
+/// The literal of `.key("..")`.
+pub(super) fn key_literal_of(call: &ExprMethodCall) -> Option<&LitStr> {
+    key_literal(call).filter(|_| is_key(call))
+}
+
 fn is_key(call: &ExprMethodCall) -> bool {
     call.method == "key" && call.args.len() == 1
 }
@@ -106,9 +111,12 @@ impl Rewriter<'_> {
                 self.refuse_ask_not_awaited(&mut inner.expr);
                 let unfinished = self.suspending_call_below(&inner.expr).is_some();
                 let ends = ends(&inner.expr);
+                let may_be_flow = self.may_be_unawaited_flow(&inner.expr);
                 self.spine(&mut inner.expr, spine);
                 if unfinished {
                     *inner.expr = self.finished(&inner.expr.to_token_stream(), ends);
+                } else if may_be_flow {
+                    self.refuse_flow(&mut inner.expr);
                 }
                 if self.is_in_step_argument() {
                     let span = inner.question_token.spans[0];

@@ -36,7 +36,7 @@ pub(super) fn refuse_awaited_calls(item: &mut Item, rewriter: &Rewriter<'_>) {
 
 fn is_task(attribute: &Attribute) -> bool {
     let last = attribute.path().segments.last();
-    last.is_some_and(|last| last.ident == "mcp_task")
+    last.is_some_and(|last| last.ident == "mcp_task" || last.ident == "mcp_task_flow")
 }
 
 struct Awaited<'r, 'a>(&'r Rewriter<'a>);

@@ -9,6 +9,7 @@
 mod awaits;
 mod branches;
 mod calls;
+mod flows;
 mod inner;
 mod macros;
 mod ours;
@@ -44,15 +45,37 @@ fn branch_ident() -> Ident {
     Ident::new("__branch", Span::mixed_site())
 }
 
-/// Rewrites the body of a task function in place.
-pub(crate) fn body(block: &mut Block, attribute: &Attribute, report: &Report) {
-    let krate = &attribute.krate;
+/// What holds for all of a body.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// Where the crate is.
+    pub(crate) krate: &'a Path,
+    /// Whether it may be run again from the top.
+    pub(crate) replayable: bool,
+    /// Whether `cancelled()` may resolve.
+    pub(crate) cancel_grace: bool,
+}
+
+impl<'a> Rules<'a> {
+    /// Those of a task with this attribute.
+    pub(crate) fn of(attribute: &'a Attribute) -> Self {
+        Self {
+            krate: &attribute.krate,
+            replayable: attribute.replay,
+            cancel_grace: attribute.cancel_grace.is_some(),
+        }
+    }
+}
+
+/// Rewrites the body of a task or of a flow in place.
+pub(crate) fn body(block: &mut Block, rules: Rules<'_>, report: &Report) {
+    let krate = rules.krate;
     let mut rewriter = Rewriter {
         report,
         krate: krate.segments.last().map(|last| last.ident.clone()),
         runtime: quote!(#krate::__private),
-        replayable: attribute.replay,
-        cancel_grace: attribute.cancel_grace.is_some(),
+        replayable: rules.replayable,
+        cancel_grace: rules.cancel_grace,
         own: inner::functions(block),
         keys: Keys::default(),
         scope: String::new(),
@@ -62,7 +85,7 @@ pub(crate) fn body(block: &mut Block, attribute: &Attribute, report: &Report) {
         flow_used: false,
         place: Place {
             suspend: Suspend::Here,
-            replayed: attribute.replay,
+            replayed: rules.replayable,
             spawned: false,
             argument: None,
         },
@@ -115,7 +138,7 @@ struct Rewriter<'a> {
     keys: Keys,
     /// The branches around the current place: `left/`.
     scope: String,
-    /// How many joins there have been in the body.
+    /// How many joins and calls of flows there have been in the body.
     joins: u32,
     /// The join around the current place. Passes through a branch are counted
     /// for each join, so that keys do not depend on joins elsewhere.
@@ -273,7 +296,11 @@ impl VisitMut for Rewriter<'_> {
             _ if typed => self.refuse_ask_not_awaited(expr),
             _ => false,
         };
+        let may_be_flow = matches!(local.pat, Pat::Wild(_)) && self.may_be_unawaited_flow(expr);
         self.spine(expr, Spine::bound_to(single_binding(&local.pat)));
+        if may_be_flow {
+            self.refuse_flow(expr);
+        }
         if refused && typed && !is_try {
             // The type is most likely the answer's: it is not wrong as well.
             **expr = Expr::Verbatim(quote_spanned!(Span::mixed_site()=> (#expr).unwrap()));
@@ -310,6 +337,12 @@ impl VisitMut for Rewriter<'_> {
         }
         if let Stmt::Expr(expr, Some(_)) = statement {
             self.refuse_not_awaited(expr);
+            let may_be_flow = self.may_be_unawaited_flow(expr);
+            self.visit_expr_mut(expr);
+            if may_be_flow {
+                self.refuse_flow(expr);
+            }
+            return;
         }
         visit_mut::visit_stmt_mut(self, statement);
     }

@@ -1,7 +1,7 @@
 //! What is refused, and that it is refused once. The words and the places
 //! are in the ui tests of the workspace.
 
-use super::{errors, expand, function};
+use super::{errors, expand, expand_flow, expand_impl, function};
 
 #[test]
 fn what_is_valid_has_no_errors() {
@@ -78,6 +78,33 @@ fn each_mistake_is_one_error() {
         "m!(x => now());",
     ] {
         assert_eq!(errors("", &function(body)).len(), 1, "{body}");
+    }
+}
+
+#[test]
+fn what_is_refused_of_flows_and_methods_is_still_emitted() {
+    for item in [
+        "fn confirm(what: &str) { let kept = 1; }",
+        "async unsafe extern \"C\" fn confirm(what: &str) -> impl Clone { let kept = 1; }",
+        "const fn confirm(what: impl Clone) { let kept = 1; }",
+        "struct Confirm { kept: u8 }",
+    ] {
+        let expanded = expand_flow(item);
+        assert!(expanded.contains("compile_error"), "{item}");
+        assert!(expanded.contains("kept"), "{item}");
+    }
+    for item in [
+        "impl<T> Deployer<T> { #[mcp_task] async fn deploy(&self) { let kept = 1; } }",
+        "impl Deploys for Deployer { #[mcp_task] async fn deploy(&self) { let kept = 1; } }",
+        "impl Deployer { #[mcp_task] fn deploy(&mut self, a: &str) { let kept = 1; } }",
+        "impl Deployer { #[mcp_task] async fn deploy() { let kept = 1; } }",
+        "impl Deployer { #[mcp_task(ttl = 1)] async fn deploy(&self) { let kept = 1; } }",
+        "impl Deployer { async fn deploy(&self) { let kept = 1; } }",
+        "async fn deploy() { let kept = 1; }",
+    ] {
+        let expanded = expand_impl(item);
+        assert!(expanded.contains("compile_error"), "{item}");
+        assert!(expanded.contains("let kept = 1;"), "{item}");
     }
 }
 

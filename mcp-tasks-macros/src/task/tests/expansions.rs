@@ -2,14 +2,18 @@
 //!
 //! Run with `UPDATE_GOLDEN=1` to write them anew, and read the difference.
 
-use super::{errors, expand};
+use super::{errors, expand, expand_flow, expand_impl};
 
 fn golden(name: &str, attribute: &str, item: &str) {
     assert_eq!(errors(attribute, item), [""; 0]);
-    let expanded = expand(attribute, item);
+    compare(name, &expand(attribute, item));
+}
+
+fn compare(name: &str, expanded: &str) {
+    assert!(!expanded.contains("compile_error"), "{expanded}");
     let path = format!("{}/src/task/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &expanded).expect("the golden file can be written");
+        std::fs::write(&path, expanded).expect("the golden file can be written");
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
@@ -114,5 +118,46 @@ fn what_a_task_awaits() {
             Ok(())
         }
         "#,
+    );
+}
+
+#[test]
+fn a_flow() {
+    compare(
+        "flow",
+        &expand_flow(
+            r#"
+            /// Asks twice.
+            pub async fn confirm<T: Display + Sync>(
+                what: &T,
+                (mut left, right): (u8, &[u8]),
+            ) -> Result<bool, AskError> {
+                let first: bool = ask_user(format!("{what}?")).await?;
+                left += 1;
+                audit("asked");
+                Ok(first && again(right, left).key("second").await?)
+            }
+            "#,
+        ),
+    );
+}
+
+#[test]
+fn methods() {
+    compare(
+        "methods",
+        &expand_impl(
+            r"
+            impl Deployer {
+                #[mcp_task(version = 2)]
+                pub async fn deploy(&self, service: String) -> Result<String, ToolError> {
+                    step(self.plan(&service)).await?;
+                    Ok(service)
+                }
+
+                fn untouched(&self) {}
+            }
+            ",
+        ),
     );
 }

@@ -187,6 +187,33 @@ fn keys_survive_edits_elsewhere() {
 }
 
 #[test]
+fn what_may_be_a_flow_is_named_by_its_binding_or_its_function() {
+    for (body, key) in [
+        ("let sure = confirm(&x).await?;", "sure"),
+        ("confirm(&x).await?;", "confirm"),
+        ("desk.confirm(&x).await?;", "confirm"),
+        ("(crate::a::confirm::<T>(&x)).await?;", "confirm"),
+        ("Box::pin(confirm(&x)).await?;", "confirm"),
+        ("confirm(&x).key(\"first\").await?;", "first"),
+        ("let a = confirm(&x).key(\"first\").await?;", "first"),
+        ("let call = first; call.await?;", "call"),
+        ("join!(left: confirm(&x));", "confirm"),
+        ("join!(async { confirm(&x).await });", "confirm"),
+        (
+            "for x in y { if let Ok(sure) = confirm(x).await {} }",
+            "sure",
+        ),
+        ("assert!(confirm(&x).await);", "confirm"),
+    ] {
+        assert_eq!(keys(body), [key], "{body}");
+    }
+    assert_eq!(
+        keys("let votes = join_all(ns.filter(|n| ok(n)).map(|n| confirm(n))).await;"),
+        ["votes", "votes"]
+    );
+}
+
+#[test]
 fn one_key_twice_is_an_error_at_both_places() {
     let messages = errors("", &function("step(plan()).await?; step(plan()).await?;"));
     assert_eq!(messages.len(), 2);

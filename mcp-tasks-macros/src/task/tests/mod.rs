@@ -12,6 +12,18 @@ fn expand(attribute: &str, item: &str) -> String {
     prettyplease::unparse(&file(attribute, item))
 }
 
+/// The expansion of `#[mcp_task_flow]`.
+fn expand_flow(item: &str) -> String {
+    let tokens = super::mcp_task_flow(TokenStream::new(), &tokens(item));
+    prettyplease::unparse(&syn::parse2(tokens).expect("an expansion is a list of items"))
+}
+
+/// The expansion of `#[mcp_task_impl]`.
+fn expand_impl(item: &str) -> String {
+    let tokens = super::mcp_task_impl(TokenStream::new(), &tokens(item));
+    prettyplease::unparse(&syn::parse2(tokens).expect("an expansion is a list of items"))
+}
+
 fn file(attribute: &str, item: &str) -> syn::File {
     let tokens = super::mcp_task(tokens(attribute), &tokens(item));
     syn::parse2(tokens).expect("an expansion is a list of items")

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::{Context, Intent, Slot, StepWait};
+use super::{Context, Intent, ScopeOf, Slot, StepWait};
 use crate::flow::request::{Kind, Outcome, Request, Start, Wanted};
 use crate::task::{InputKey, Progress, Timestamp};
 
@@ -43,7 +43,25 @@ impl Flow {
     /// that a place's keys do not depend on what stands before it.
     #[must_use]
     pub fn branch(&self, name: &str, place: u32) -> Self {
+        self.enter(name, ScopeOf::Branches, place)
+    }
+
+    /// The scope of one pass through a call of a flow; without a place that of
+    /// the one call that may have the name.
+    pub(in crate::flow) fn call(&self, name: &str, place: Option<u32>) -> Self {
+        let owner = place.map_or(ScopeOf::Call, ScopeOf::Calls);
+        self.enter(name, owner, place.unwrap_or_default())
+    }
+
+    fn enter(&self, name: &str, owner: ScopeOf, place: u32) -> Self {
         let name = self.scoped(name);
+        let before = self.context.lock().scopes.insert(name.clone(), owner);
+        if before.is_some_and(|before| before != owner || owner == ScopeOf::Call) {
+            self.request(Request::Misuse(format!(
+                "the key `{name}` was used before in this task; give each flow its own with \
+                 `.key(..)`"
+            )));
+        }
         let pass = self.count(name, place);
         Self {
             context: self.context.clone(),

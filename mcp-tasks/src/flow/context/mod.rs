@@ -32,6 +32,8 @@ struct Inner {
     /// How often each key of the source was passed, by place where a key may
     /// stand at several.
     passes: HashMap<(InputKey, u32), u32>,
+    /// Whose each scope is.
+    scopes: HashMap<InputKey, ScopeOf>,
     requests: Vec<Request>,
     status: Status,
     ttl_ms: Option<u64>,
@@ -79,6 +81,18 @@ struct Status {
     message: Option<Arc<str>>,
     progress: Option<Progress>,
     changed: bool,
+}
+
+/// What a scope of keys belongs to. In branches of one name at different places
+/// the macro lets no key stand twice; what two calls of flows have in them it
+/// does not see.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ScopeOf {
+    Branches,
+    /// The calls of flows at one place.
+    Calls(u32),
+    /// One call, under a key that was computed at run time.
+    Call,
 }
 
 /// What became of a key. Keys stay known: none is used twice (P20).

@@ -1,0 +1,15 @@
+//! A step is recorded as a whole.
+use mcp_tasks::prelude::*;
+
+#[mcp_task_flow]
+async fn confirm(what: &str) -> Result<bool, AskError> {
+    ask_user(what).await
+}
+
+#[mcp_task]
+async fn deploy() -> Result<String, ToolError> {
+    step(confirm("Sure?")).await?;
+    Ok(String::new())
+}
+
+fn main() {}

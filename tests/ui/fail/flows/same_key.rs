@@ -1,0 +1,16 @@
+//! The two could not be told apart.
+use mcp_tasks::prelude::*;
+
+#[mcp_task_flow]
+async fn confirm(what: &str) -> Result<bool, AskError> {
+    ask_user(what).await
+}
+
+#[mcp_task]
+async fn deploy() -> Result<String, ToolError> {
+    confirm("Sure?").await?;
+    confirm("Really?").await?;
+    Ok(String::new())
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! The `Arc` is ours.
+use mcp_tasks::prelude::*;
+
+struct Deployer;
+
+#[mcp_task_impl]
+impl Deployer {
+    #[mcp_task]
+    async fn deploy(self: std::sync::Arc<Self>) -> Result<String, ToolError> {
+        ask_user::<bool>("Sure?").await?;
+        Ok(String::new())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! Many calls share one value.
+use mcp_tasks::prelude::*;
+
+struct Deployer;
+
+#[mcp_task_impl]
+impl Deployer {
+    #[mcp_task]
+    async fn deploy(&mut self) -> Result<String, ToolError> {
+        ask_user::<bool>("Sure?").await?;
+        Ok(String::new())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! The value lives as long as the server.
+use mcp_tasks::prelude::*;
+
+struct Deployer;
+
+#[mcp_task_impl]
+impl Deployer {
+    #[mcp_task]
+    async fn deploy(&'static self) -> Result<String, ToolError> {
+        ask_user::<bool>("Sure?").await?;
+        Ok(String::new())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! Calls on many threads share one value.
+use mcp_tasks::prelude::*;
+
+struct Deployer(std::cell::Cell<u8>);
+
+#[mcp_task_impl]
+impl Deployer {
+    #[mcp_task]
+    async fn deploy(&self) -> Result<String, ToolError> {
+        ask_user::<bool>("Sure?").await?;
+        Ok(String::new())
+    }
+}
+
+fn main() {}
