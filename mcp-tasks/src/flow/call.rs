@@ -174,8 +174,8 @@ impl<'a, T> Unawaited<FlowCall<'a, T>> {
     }
 }
 
-// A future by itself, so that rustc has one reason why an unbound one is none.
-#[diagnostic::do_not_recommend]
+// A future by itself, and recommended: so that rustc says that an unbound one is
+// not part of a task, rather than that it is no future.
 impl<T, S: InTask> Future for FlowCall<'_, T, S> {
     type Output = T;
 
