@@ -263,8 +263,8 @@ pub mod __private {
     pub use crate::elicit::derived as elicit;
     pub use crate::flow::{
         AnyArguments, Arguments, Bind, BindFlow, BindFlowOther, BindHere, BindLazy, BindOther,
-        Body, EvaluateOther, Flow, FlowCall, Owner, Site, Unawaited, UnawaitedOther, branch,
-        durable, join, race, try_join,
+        Body, DroppedOther, EvaluateOther, Flow, FlowCall, Owner, Site, Unawaited, UnawaitedOther,
+        branch, durable, join, race, try_join,
     };
     pub use crate::runtime::{
         AnyType, CallContext, DecodeError, Definition, Extractor, Methods, Of, PlainArgument,

@@ -117,7 +117,8 @@ impl Drawer {
     /// Files a paper.
     #[mcp_task]
     async fn file(&self, paper: String) -> String {
-        format!("{paper}, filed with the {}", self.content().await)
+        let content = step_value(self.content()).await;
+        format!("{paper}, filed with the {content}")
     }
 }
 

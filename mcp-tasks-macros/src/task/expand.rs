@@ -123,7 +123,8 @@ pub(crate) fn imports(runtime: &TokenStream) -> TokenStream {
     ours! {
         #[allow(unused_imports, reason = "used where a call turns out not to be ours")]
         use #runtime::{
-            BindFlowOther as _, BindOther as _, EvaluateOther as _, UnawaitedOther as _,
+            BindFlowOther as _, BindOther as _, DroppedOther as _, EvaluateOther as _,
+            UnawaitedOther as _,
         };
     }
 }

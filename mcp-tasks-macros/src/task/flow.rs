@@ -133,6 +133,7 @@ fn expand(function: &ItemFn, krate: &Path, is_whole: bool) -> TokenStream {
         #(#attrs)*
         #[allow(
             unused_variables,
+            clippy::multiple_bound_locations,
             clippy::too_many_arguments,
             clippy::used_underscore_binding,
             clippy::used_underscore_items,

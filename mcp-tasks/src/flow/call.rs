@@ -63,6 +63,15 @@ impl<'a, T> FlowCall<'a, T> {
         self
     }
 
+    /// Says that the call is dropped. Generated code only.
+    #[doc(hidden)]
+    pub fn __dropped(self)
+    where
+        Self: Awaited,
+    {
+        unreachable!("no flow can be dropped without being awaited")
+    }
+
     #[track_caller]
     fn bound(self, flow: &Flow, site: Site, place: u32) -> FlowCall<'a, T, Bound> {
         let name = self.key.as_deref().unwrap_or(site.key);
@@ -84,6 +93,18 @@ impl<'a, T> FlowCall<'a, T> {
         FlowCall { key: None, stage }
     }
 }
+
+/// What a statement drops and is no flow is given back.
+pub trait DroppedOther: Sized {
+    /// Gives the value back.
+    #[doc(hidden)]
+    #[allow(clippy::return_self_not_must_use, reason = "it is there to be dropped")]
+    fn __dropped(self) -> Self {
+        self
+    }
+}
+
+impl<T> DroppedOther for T {}
 
 /// What is awaited, which may be the call of a flow.
 #[derive(Debug)]
@@ -174,8 +195,8 @@ impl<'a, T> Unawaited<FlowCall<'a, T>> {
     }
 }
 
-// A future by itself, so that rustc has one reason why an unbound one is none.
-#[diagnostic::do_not_recommend]
+// A future by itself, and recommended: so that rustc says that an unbound one is
+// not part of a task, rather than that it is no future.
 impl<T, S: InTask> Future for FlowCall<'_, T, S> {
     type Output = T;
 

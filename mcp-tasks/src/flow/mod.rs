@@ -38,7 +38,7 @@ pub use bind::{
     Bind, BindHere, BindLazy, BindOther, EvaluateOther, Site, Unawaited, UnawaitedOther,
 };
 use bind::{Bound, NotInTask};
-pub use call::{BindFlow, BindFlowOther, FlowCall};
+pub use call::{BindFlow, BindFlowOther, DroppedOther, FlowCall};
 pub(crate) use context::Context;
 pub use context::Flow;
 pub use draw::{Random, now, random, uuid};

@@ -22,12 +22,12 @@ pub(crate) async fn recorded(task: &TestTask) -> Vec<String> {
     task.asked(END).await;
     let journal = task.journal().await.expect("it has not ended");
     let keys = journal.entries().iter().filter_map(|entry| {
-        let key = match &entry.event {
-            Event::Asked { key, .. }
-            | Event::StepDone { key, .. }
-            | Event::TimerSet { key, .. }
-            | Event::Ran { key } => key,
-            _ => return None,
+        let (Event::Asked { key, .. }
+        | Event::StepDone { key, .. }
+        | Event::TimerSet { key, .. }
+        | Event::Ran { key }) = &entry.event
+        else {
+            return None;
         };
         (key.as_str() != END).then(|| key.to_string())
     });
@@ -44,7 +44,7 @@ pub(crate) async fn answer(task: &TestTask, key: &str, value: impl Into<Value>) 
 pub(crate) async fn answer_all(task: &TestTask) -> Vec<String> {
     loop {
         let now = task.until(|task| !task.input_requests.is_empty()).await;
-        let (key, request) = now.input_requests.iter().next().expect("it asks something");
+        let (key, request) = now.input_requests.first().expect("it asks something");
         if key.as_str() == END {
             return recorded(task).await;
         }

@@ -85,9 +85,9 @@ async fn a_method_runs_as_a_task_on_the_value_and_survives_crashes() {
     task.crash().await;
     answer(&task, "confirm/approval", true).await;
     task.crash().await;
-    let deployed: Deployed = task.result().await.structured();
+    let result: Deployed = task.result().await.structured();
     let place = "billing@north!".to_owned();
-    assert_eq!(deployed, Deployed { place, count: 1 });
+    assert_eq!(result, Deployed { place, count: 1 });
     assert_eq!(deployer.deployed.load(Ordering::SeqCst), 1);
 }
 
@@ -107,7 +107,10 @@ fn one_call_registers_every_marked_method() {
         .state("!")
         .build()
         .expect("the server is put together");
-    let names: Vec<&str> = runtime.tools().map(|tool| tool.name()).collect();
+    let names: Vec<&str> = runtime
+        .tools()
+        .map(mcp_tasks::runtime::Tool::name)
+        .collect();
     assert_eq!(names, ["deploy", "where", "merge"]);
     let deploy = runtime.tool("deploy").expect("it is there").listing();
     assert_eq!(deploy["description"], "Deploys a service.");

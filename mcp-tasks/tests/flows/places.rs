@@ -99,7 +99,7 @@ async fn in_conditions() {
 #[mcp_task(ttl = "30d")]
 async fn loops() -> Result<String, ToolError> {
     let mut rounds = 0;
-    for pass in 0..ask_user::<u8>("How often?").key("times").await? + 1 {
+    for pass in 0..=ask_user::<u8>("How often?").key("times").await? {
         if pass == 9 {
             continue;
         }
@@ -119,7 +119,7 @@ async fn loops() -> Result<String, ToolError> {
         }
     }
     let found = 'outer: loop {
-        loop {
+        for _ in 0..2 {
             let name: String = ask_user("Name?").await?;
             if !name.is_empty() {
                 break 'outer name;
@@ -127,7 +127,10 @@ async fn loops() -> Result<String, ToolError> {
         }
     };
     let broken = loop {
-        break step(plan("out")).await?;
+        if rounds > 5 {
+            break step(plan("out")).await?;
+        }
+        rounds += 1;
     };
     ask_user::<()>("End?").key("end").await?;
     Ok(format!("{rounds} {found} {broken}"))
@@ -216,10 +219,11 @@ async fn values() -> Result<String, ToolError> {
         ask_user::<u8>("Tuple?").key("tuple").await?,
         [part("array").key("array").await?],
     );
-    let list = vec![ask_user::<u8>("Vec?").key("vec").await?; 2];
+    let mut list = vec![ask_user::<u8>("Vec?").key("vec").await?; 2];
+    list.push(0);
     let index = list[usize::from(ask_user::<u8>("Index?").key("index").await?)];
     let range = 0..=ask_user::<u8>("Range?").key("range").await?;
-    let cast = u32::from(part("cast").key("cast").await?) as u64;
+    let cast = part("cast").key("cast").await? as char;
     let not = !ask_user::<bool>("Not?").key("not").await?;
     let reference = &ask_user::<u8>("Borrow?").key("borrow").await?;
     let text = format!(
@@ -231,12 +235,12 @@ async fn values() -> Result<String, ToolError> {
     let mut assigned;
     assigned = part("assigned").key("assigned").await?;
     assigned += ask_user::<u8>("Plus?").key("plus").await?;
-    let lazy = false && part("never").key("never").await? == 1;
+    let lazy = left == 0 && part("never").key("never").await? == 1;
     let window = ask_user::<Window>("When?").optional().await?;
     let window = matches!(window, Some(Window::Later));
     ask_user::<()>("End?").key("end").await?;
     Ok(format!(
-        "{plan} {left} {right} {tuple:?} {index} {range:?} {cast} {not} {reference} {text} {assigned} {lazy} {window}"
+        "{plan} {left} {right} {tuple:?} {index} {range:?} {cast:?} {not} {reference} {text} {assigned} {lazy} {window}"
     ))
 }
 
@@ -262,6 +266,6 @@ async fn in_values_of_every_kind() {
     ];
     let rest = ["assigned/answer", "plus", "window"];
     assert_eq!(answer_all(&task).await, [&keys[..], &rest].concat());
-    let text = "deepyes 1 1 (1, [1]) 1 0..=1 1 false 1 1 1 2 false false";
+    let text = "deepyes 1 1 (1, [1]) 1 0..=1 '\\u{1}' false 1 1 1 2 false false";
     assert_eq!(end(&task).await, text);
 }

@@ -186,10 +186,14 @@ impl Desk {
     }
 
     #[mcp_task_flow]
-    #[expect(clippy::todo, reason = "an expectation holds for the body")]
+    #[expect(unused_variables, reason = "an expectation holds for the body")]
     async fn later(&self) {
-        todo!()
+        let unused = self.papers.len();
     }
+}
+
+fn give_up(text: &str) -> ! {
+    panic!("{text}")
 }
 
 /// Uses all of it.
@@ -198,6 +202,9 @@ pub async fn uses(State(desk): State<std::sync::Arc<Desk>>) -> Result<String, To
     let mut text = String::new();
     let sure = confirm("Sure", &[1], (1, &mut text)).await?;
     desk.later().await;
+    if text.len() > 99 {
+        give_up(&text);
+    }
     let (left, right) = join!(left: check("A"), right: async { check("B").await });
     let _ = (left?, right?);
     Ok(format!("{sure} {text}"))

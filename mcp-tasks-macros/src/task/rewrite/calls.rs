@@ -113,10 +113,8 @@ impl Rewriter<'_> {
                 let ends = ends(&inner.expr);
                 let may_be_flow = self.may_be_unawaited_flow(&inner.expr);
                 self.spine(&mut inner.expr, spine);
-                if unfinished {
+                if unfinished || may_be_flow {
                     *inner.expr = self.finished(&inner.expr.to_token_stream(), ends);
-                } else if may_be_flow {
-                    self.refuse_flow(&mut inner.expr);
                 }
                 if self.is_in_step_argument() {
                     let span = inner.question_token.spans[0];

@@ -70,12 +70,6 @@ impl Rewriter<'_> {
         self.place.suspend == Suspend::Here && self.may_be_flow(expr)
     }
 
-    /// Has it refused if its type is that of a flow.
-    pub(super) fn refuse_flow(&self, expr: &mut Expr) {
-        let ends = ends(&*expr);
-        *expr = self.finished(&expr.to_token_stream(), ends);
-    }
-
     /// Whether an expression is written as the call of a flow usually is: of a
     /// function by its name, or of a method of `self`.
     fn may_be_flow(&self, expr: &Expr) -> bool {
@@ -88,6 +82,16 @@ impl Rewriter<'_> {
             _ => false,
         }
     }
+}
+
+/// `expr.__dropped()`, which refuses a flow by its type, and gives back anything
+/// else; a method of the value itself, as a function that never returns has none
+/// to hand on.
+pub(super) fn dropped(expr: &Expr) -> Expr {
+    let (first, last) = ends(expr);
+    let method = Ident::new("__dropped", first);
+    let nothing = parenthesised(TokenStream::new(), last);
+    Expr::Verbatim(quote_spanned!(first=> #expr.#method #nothing))
 }
 
 /// The key that a call is given by `.key(..)`.

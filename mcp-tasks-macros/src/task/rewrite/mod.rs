@@ -28,6 +28,7 @@ use syn::{
 
 pub(crate) use self::awaits::ends;
 use self::calls::Spine;
+use self::flows::dropped;
 use super::attribute::Attribute;
 use super::keys::{Keys, single_binding};
 use super::messages;
@@ -299,7 +300,7 @@ impl VisitMut for Rewriter<'_> {
         let may_be_flow = matches!(local.pat, Pat::Wild(_)) && self.may_be_unawaited_flow(expr);
         self.spine(expr, Spine::bound_to(single_binding(&local.pat)));
         if may_be_flow {
-            self.refuse_flow(expr);
+            **expr = dropped(expr);
         }
         if refused && typed && !is_try {
             // The type is most likely the answer's: it is not wrong as well.
@@ -340,7 +341,11 @@ impl VisitMut for Rewriter<'_> {
             let may_be_flow = self.may_be_unawaited_flow(expr);
             self.visit_expr_mut(expr);
             if may_be_flow {
-                self.refuse_flow(expr);
+                let dropped = dropped(expr);
+                *expr = Expr::Verbatim(quote_spanned! {Span::mixed_site()=>
+                    #[allow(unreachable_code, reason = "the function may never return")]
+                    #dropped
+                });
             }
             return;
         }
