@@ -343,7 +343,11 @@ impl VisitMut for Rewriter<'_> {
             if may_be_flow {
                 let dropped = dropped(expr);
                 *expr = Expr::Verbatim(quote_spanned! {Span::mixed_site()=>
-                    #[allow(unreachable_code, reason = "the function may never return")]
+                    #[allow(
+                        unreachable_code,
+                        clippy::diverging_sub_expression,
+                        reason = "the function may never return"
+                    )]
                     #dropped
                 });
             }
