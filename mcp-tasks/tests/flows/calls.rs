@@ -267,7 +267,8 @@ async fn a_call_is_a_value_that_can_be_kept_and_chosen() {
 #[mcp_task(replay = false)]
 async fn once() -> Result<String, ToolError> {
     tokio::task::yield_now().await;
-    let first = named("first", 0).await?;
+    let first = std::future::ready("first").await;
+    let first = named(first, 0).await?;
     let (left, ()) = join!(named("left", 0), std::future::ready(()));
     Ok(format!("{first} {}", left?))
 }

@@ -13,8 +13,10 @@ use crate::task::keys::{called_function, check_literal, unraw};
 /// What is awaited, and the key that it has if it is a flow.
 pub(super) struct Awaited {
     key: String,
-    /// Another key takes its place when it runs.
-    at_run_time: bool,
+    /// Whether no other flow may have the key, as far as can be seen here: not
+    /// where a key takes its place when it runs, nor where what is awaited is
+    /// often no flow. The rest is found when it runs.
+    is_taken: bool,
     ends: (Span, Span),
 }
 
@@ -26,7 +28,8 @@ impl Rewriter<'_> {
             return None;
         }
         let (call, explicit) = without_key(expr);
-        let at_run_time = matches!(explicit, Explicit::AtRunTime);
+        let is_call = matches!(call, Expr::Call(_) | Expr::MethodCall(_));
+        let is_taken = self.replayable && is_call && !matches!(explicit, Explicit::AtRunTime);
         let key = match (explicit, binding) {
             (Explicit::Literal(literal), _) => {
                 if let Some(message) = check_literal(&literal.value()).filter(|_| self.replayable) {
@@ -40,7 +43,7 @@ impl Rewriter<'_> {
         let ends = ends(expr);
         Some(Awaited {
             key,
-            at_run_time,
+            is_taken,
             ends,
         })
     }
@@ -49,7 +52,7 @@ impl Rewriter<'_> {
     /// flow.
     pub(super) fn bind_flow(&mut self, expr: &Expr, awaited: &Awaited) -> TokenStream {
         let Awaited { key, ends, .. } = awaited;
-        let is_new = awaited.at_run_time || self.keys.take_scope(&self.scope, key);
+        let is_new = !awaited.is_taken || self.keys.take_scope(&self.scope, key);
         self.joins += 1;
         let place = self.joins;
         let flow = self.use_flow();
