@@ -16,7 +16,8 @@ use super::bind::InTask;
     message = "a task cannot await `{Self}`: it is not durable, and would run again after a restart",
     label = "not recorded in the task's journal",
     note = "wrap it in `step(..)`, which runs once and records the result; `step_value(..)` for a future that cannot fail",
-    note = "or in `unrecorded(..)`, if it does no harm that it runs again after a restart"
+    note = "or in `unrecorded(..)`, if it does no harm that it runs again after a restart",
+    note = "a function of your own that asks or takes steps itself is marked `#[mcp_task_flow]`"
 )]
 pub trait DurableFuture {
     /// What it gives.
