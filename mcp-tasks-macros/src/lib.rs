@@ -7,6 +7,7 @@
 use proc_macro::TokenStream;
 
 mod elicit;
+mod literal;
 mod task;
 
 /// Turns an `async fn` into an MCP tool that can run as a task.

@@ -7,10 +7,10 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprArray, Lit, LitStr, Type};
 
 use super::keys::{Bound, Checker};
-use super::literals::{self, Number};
 use super::messages;
 use super::parse::Entry;
 use super::types::{self, Shape};
+use crate::literal::{self, Number};
 
 /// A default value, by how it becomes a value of the field's type.
 pub(super) enum Initial {
@@ -40,12 +40,12 @@ impl Checker<'_> {
             self.errors.push(entry.value_span(), message);
             return None;
         }
-        let number = literals::number(expr);
-        let literal = literals::literal(expr);
+        let number = Number::read(expr);
+        let literal = literal::literal(expr);
         let is_literal = number.is_some() || literal.is_some();
         match (self.ty.shape, literal, number) {
             (Shape::Text, Some(Lit::Str(text)), _) => {
-                let len = Number::Int(text.value().chars().count().try_into().ok()?);
+                let len = Number::Whole(text.value().chars().count().try_into().ok()?);
                 let (min, max) = (self.bounds.min_len, self.bounds.max_len);
                 self.within(
                     ("min_len", min),
@@ -57,7 +57,7 @@ impl Checker<'_> {
                 self.formatted(text, entry);
                 Some(Initial::Text(text.into_token_stream()))
             }
-            (Shape::Integer(name), _, Some(number @ Number::Int(_))) => {
+            (Shape::Integer(name), _, Some(number @ Number::Whole(_))) => {
                 if let Some(range) = types::outside(name, number) {
                     let message = messages::outside_type("default", number, name, &range);
                     self.errors.push(entry.value_span(), message);
@@ -69,7 +69,7 @@ impl Checker<'_> {
             (Shape::Float(_), _, Some(number)) => {
                 let (min, max) = (self.bounds.min, self.bounds.max);
                 self.within(("min", min), ("max", max), number, &number, entry);
-                let number = Number::Float(number.as_f64());
+                let number = Number::Fraction(number.as_f64());
                 Some(Initial::Value(Self::located(number, entry)))
             }
             (Shape::Bool, Some(Lit::Bool(_)), _) => Some(Initial::Value(expr.into_token_stream())),
@@ -97,7 +97,7 @@ impl Checker<'_> {
     }
 
     fn default_list(&mut self, expr: &Expr, entry: &Entry, is_literal: bool) -> Option<Initial> {
-        let Expr::Array(array) = literals::bare(expr) else {
+        let Expr::Array(array) = literal::bare(expr) else {
             if is_literal {
                 self.errors.push(entry.value_span(), messages::LIST_DEFAULT);
                 return None;
@@ -107,12 +107,12 @@ impl Checker<'_> {
         if let Some(item) = array
             .elems
             .iter()
-            .find(|item| literals::literal(item).is_some())
+            .find(|item| literal::literal(item).is_some())
         {
             self.errors.push_over(item, messages::LIST_DEFAULT);
             return None;
         }
-        let count = Number::Int(array.elems.len().try_into().ok()?);
+        let count = Number::Whole(array.elems.len().try_into().ok()?);
         let (min, max) = (self.bounds.min_items, self.bounds.max_items);
         let shown = format!("of {count}");
         self.within(("min_items", min), ("max_items", max), count, &shown, entry);
@@ -158,13 +158,13 @@ impl Checker<'_> {
     ) {
         // Bounds that contradict each other are an error of their own.
         if let (Some((min, _)), Some((max, _))) = (min, max)
-            && min.greater_than(max)
+            && max.is_less_than(min)
         {
             return;
         }
         let missed = match (min, max) {
-            (Some((min, _)), _) if min.greater_than(measure) => Some((lower, min)),
-            (_, Some((max, _))) if measure.greater_than(max) => Some((upper, max)),
+            (Some((min, _)), _) if measure.is_less_than(min) => Some((lower, min)),
+            (_, Some((max, _))) if max.is_less_than(measure) => Some((upper, max)),
             _ => None,
         };
         if let Some((bound, limit)) = missed {
@@ -176,7 +176,7 @@ impl Checker<'_> {
 
 /// What is wrong with a default that is written as an `Option`.
 fn about_option(expr: &Expr, optional: bool) -> Option<&'static str> {
-    match literals::bare(expr) {
+    match literal::bare(expr) {
         Expr::Path(_) if last_name(expr)? == "None" && optional => Some(messages::DEFAULT_NONE),
         Expr::Call(call) if last_name(&call.func)? == "Some" => Some(messages::DEFAULT_SOME),
         _ => None,
@@ -185,7 +185,7 @@ fn about_option(expr: &Expr, optional: bool) -> Option<&'static str> {
 
 /// The last segment of a path.
 fn last_name(expr: &Expr) -> Option<String> {
-    match literals::bare(expr) {
+    match literal::bare(expr) {
         Expr::Path(path) => Some(path.path.segments.last()?.ident.unraw().to_string()),
         _ => None,
     }
@@ -194,7 +194,7 @@ fn last_name(expr: &Expr) -> Option<String> {
 /// Takes a bare name in `CamelCase` for a variant of the field's enum; constants
 /// and everything longer are left as they are.
 fn variant(expr: &Expr, ty: &Type) -> TokenStream {
-    if let Expr::Path(path) = literals::bare(expr)
+    if let Expr::Path(path) = literal::bare(expr)
         && let Some(ident) = path.path.get_ident()
     {
         let name = ident.unraw().to_string();

@@ -9,10 +9,11 @@ use quote::ToTokens;
 use syn::Ident;
 
 use super::formats::Format;
-use super::literals::{self, Number};
+use super::literals;
 use super::parse::Entry;
 use super::types::{self, FieldType, Shape};
 use super::{Errors, messages};
+use crate::literal::Number;
 
 /// A bound and the place that gave it.
 pub(super) type Bound = Option<(Number, Span)>;
@@ -97,7 +98,7 @@ impl<'a> Checker<'a> {
     }
 
     fn bound(&mut self, entry: &Entry, key: &str, fits: bool) -> Option<TokenStream> {
-        let Some(number) = entry.value.as_ref().and_then(literals::number) else {
+        let Some(number) = entry.value.as_ref().and_then(Number::read) else {
             literals::complain(entry, "a number", "10", self.errors);
             return None;
         };
@@ -110,7 +111,7 @@ impl<'a> Checker<'a> {
                 }
                 number
             }
-            Shape::Float(_) => Number::Float(number.as_f64()),
+            Shape::Float(_) => Number::Fraction(number.as_f64()),
             _ => number,
         };
         if fits {
@@ -120,7 +121,7 @@ impl<'a> Checker<'a> {
     }
 
     fn count(&mut self, entry: &Entry, key: &str) -> Option<TokenStream> {
-        let count = Number::Int(literals::count(entry, self.errors)?.into());
+        let count = Number::Whole(literals::count(entry, self.errors)?.into());
         self.remember(key, count, entry);
         Some(Self::located(count, entry))
     }
@@ -149,7 +150,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn located(number: Number, entry: &Entry) -> TokenStream {
-        let mut literal = number.literal();
+        let mut literal = literals::unsuffixed(number);
         literal.set_span(entry.value_span().resolved_at(Span::mixed_site()));
         literal.into_token_stream()
     }
@@ -170,7 +171,7 @@ impl<'a> Checker<'a> {
             ("min_items", "max_items", min_items, max_items),
         ] {
             if let (Some((low, span)), Some((high, _))) = (low, high)
-                && low.greater_than(*high)
+                && high.is_less_than(*low)
             {
                 let message = messages::above(lower, upper, low, high);
                 self.errors.push(*span, message);

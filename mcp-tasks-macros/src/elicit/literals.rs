@@ -1,89 +1,17 @@
 //! Values of attribute keys, read as what the key wants.
 
-use std::fmt;
-
 use proc_macro2::Literal;
-use syn::{Expr, ExprLit, Lit, LitStr, UnOp};
+use syn::{Lit, LitStr};
 
 use super::parse::Entry;
 use super::{Errors, messages};
+use crate::literal::{Number, literal};
 
-/// A number as it was written.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-pub(super) enum Number {
-    Int(i128),
-    Float(f64),
-}
-
-impl Number {
-    /// To compare with; literals beyond 2^53 lose digits, not their order of magnitude.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "only compared with bounds that are written as fractions"
-    )]
-    pub(super) fn as_f64(self) -> f64 {
-        match self {
-            Self::Int(whole) => whole as f64,
-            Self::Float(number) => number,
-        }
-    }
-
-    pub(super) fn greater_than(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Int(a), Self::Int(b)) => a > b,
-            (a, b) => a.as_f64() > b.as_f64(),
-        }
-    }
-
-    /// As a literal without a suffix, so that its place decides the type.
-    pub(super) fn literal(self) -> Literal {
-        match self {
-            Self::Int(whole) => Literal::i128_unsuffixed(whole),
-            Self::Float(number) => Literal::f64_unsuffixed(number),
-        }
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Int(whole) => whole.fmt(f),
-            Self::Float(number) => number.fmt(f),
-        }
-    }
-}
-
-/// The expression without parentheses and the invisible groups of macros.
-pub(super) fn bare(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Group(group) => bare(&group.expr),
-        Expr::Paren(paren) => bare(&paren.expr),
-        other => other,
-    }
-}
-
-pub(super) fn literal(expr: &Expr) -> Option<&Lit> {
-    match bare(expr) {
-        Expr::Lit(ExprLit { lit, .. }) => Some(lit),
-        _ => None,
-    }
-}
-
-/// A number, if it is written as one. Finite: `1e999` is none.
-pub(super) fn number(expr: &Expr) -> Option<Number> {
-    match bare(expr) {
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match number(&unary.expr)? {
-            Number::Int(whole) => Some(Number::Int(-whole)),
-            Number::Float(number) => Some(Number::Float(-number)),
-        },
-        other => match literal(other)? {
-            Lit::Int(whole) => whole.base10_parse().ok().map(Number::Int),
-            Lit::Float(number) => {
-                let number: f64 = number.base10_parse().ok()?;
-                number.is_finite().then_some(Number::Float(number))
-            }
-            _ => None,
-        },
+/// As a literal without a suffix, so that its place decides the type.
+pub(super) fn unsuffixed(number: Number) -> Literal {
+    match number {
+        Number::Whole(whole) => Literal::i128_unsuffixed(whole),
+        Number::Fraction(number) => Literal::f64_unsuffixed(number),
     }
 }
 
@@ -123,8 +51,8 @@ pub(super) fn name(entry: &Entry, errors: &mut Errors) -> Option<String> {
 }
 
 pub(super) fn count(entry: &Entry, errors: &mut Errors) -> Option<u32> {
-    let count = match entry.value.as_ref().and_then(number) {
-        Some(Number::Int(count)) => u32::try_from(count).ok(),
+    let count = match entry.value.as_ref().and_then(Number::read) {
+        Some(Number::Whole(count)) => u32::try_from(count).ok(),
         _ => None,
     };
     if count.is_none() {

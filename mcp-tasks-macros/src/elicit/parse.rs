@@ -6,7 +6,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Ident, Lit, Meta, Token};
 
-use super::{Errors, literals, messages, names};
+use super::{Errors, messages, names};
+use crate::literal;
 
 /// One key of `#[elicit(..)]`.
 pub(super) struct Entry {
@@ -142,12 +143,10 @@ pub(super) fn doc(attrs: &[Attribute]) -> Option<String> {
 
 fn doc_text(attr: &Attribute) -> Option<String> {
     match &attr.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => {
-            match literals::literal(&pair.value) {
-                Some(Lit::Str(text)) => Some(text.value()),
-                _ => None,
-            }
-        }
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match literal::literal(&pair.value) {
+            Some(Lit::Str(text)) => Some(text.value()),
+            _ => None,
+        },
         _ => None,
     }
 }

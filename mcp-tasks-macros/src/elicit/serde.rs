@@ -12,7 +12,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Lit, Meta, Token};
 
 use super::case::Case;
-use super::{Errors, literals, messages};
+use super::{Errors, messages};
+use crate::literal;
 
 /// What serde was told, as far as it matters to a form.
 #[derive(Default)]
@@ -49,7 +50,7 @@ pub(super) fn look_at(attrs: &[Attribute], errors: &mut Errors) -> SerdeSays {
 /// `rename(deserialize = "..")`.
 fn read_as(meta: &Meta) -> Option<(String, Span)> {
     match meta {
-        Meta::NameValue(pair) => match literals::literal(&pair.value) {
+        Meta::NameValue(pair) => match literal::literal(&pair.value) {
             Some(Lit::Str(text)) => Some((text.value(), text.span())),
             _ => None,
         },

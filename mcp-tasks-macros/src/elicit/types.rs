@@ -6,8 +6,8 @@
 
 use syn::{GenericArgument, PathArguments, Type};
 
-use super::literals::Number;
 use super::messages;
+use crate::literal::Number;
 
 /// 2^53 - 1, the limit that the runtime holds whole numbers to.
 const SAFE_INTEGER: i128 = 9_007_199_254_740_991;
@@ -152,7 +152,7 @@ pub(super) fn integer_range(name: &str) -> (i128, i128) {
 pub(super) fn outside(name: &str, number: Number) -> Option<String> {
     let (low, high) = integer_range(name);
     match number {
-        Number::Int(whole) if (low..=high).contains(&whole) => None,
+        Number::Whole(whole) if (low..=high).contains(&whole) => None,
         _ => Some(format!("from {low} to {high}")),
     }
 }

@@ -10,7 +10,8 @@ use super::super::report::Report;
 use super::Default;
 use super::limits::Limits;
 use super::messages;
-use super::parse::{Entry, Number, bare, literal};
+use super::parse::Entry;
+use crate::literal::{Number, bare, literal};
 
 pub(super) fn read(entry: &Entry, ty: &Type, limits: &Limits, report: &Report) -> Option<Default> {
     let Some(expr) = &entry.value else {

@@ -8,7 +8,8 @@ use super::super::report::Report;
 use super::super::rewrite::located_at;
 use super::default::{optional, primitive};
 use super::messages;
-use super::parse::{Entry, Number, literal};
+use super::parse::Entry;
+use crate::literal::{Number, literal};
 
 /// What was given, each with the entry's key and where its value stands.
 #[derive(Default)]

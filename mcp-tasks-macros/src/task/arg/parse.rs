@@ -5,10 +5,11 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, UnOp};
+use syn::{Attribute, Expr, Ident, Lit, LitStr, Meta, Token};
 
 use super::super::report::Report;
 use super::messages;
+use crate::literal::literal;
 
 /// Every key, in the order in which an error lists them.
 pub(super) const KEYS: [&str; 8] = [
@@ -126,76 +127,4 @@ pub(super) fn beside_serde(entries: &[Entry], attrs: &[Attribute], report: &Repo
         });
     }
     has_default
-}
-
-/// The expression without parentheses and the invisible groups of macros.
-pub(super) fn bare(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Group(group) => bare(&group.expr),
-        Expr::Paren(paren) => bare(&paren.expr),
-        other => other,
-    }
-}
-
-pub(super) fn literal(expr: &Expr) -> Option<&Lit> {
-    match bare(expr) {
-        Expr::Lit(ExprLit { lit, .. }) => Some(lit),
-        _ => None,
-    }
-}
-
-/// A number as it was written.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Number {
-    Whole(i128),
-    Fraction(f64),
-}
-
-impl Number {
-    /// A number, if the expression is one: finite, perhaps with a sign.
-    pub(super) fn read(expr: &Expr) -> Option<Self> {
-        match bare(expr) {
-            Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
-                Some(match Self::read(&unary.expr)? {
-                    Self::Whole(number) => Self::Whole(number.checked_neg()?),
-                    Self::Fraction(number) => Self::Fraction(-number),
-                })
-            }
-            other => match literal(other)? {
-                Lit::Int(number) => number.base10_parse().ok().map(Self::Whole),
-                Lit::Float(number) => {
-                    let number: f64 = number.base10_parse().ok()?;
-                    number.is_finite().then_some(Self::Fraction(number))
-                }
-                _ => None,
-            },
-        }
-    }
-
-    pub(super) fn is_less_than(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a < b,
-            (a, b) => a.as_f64() < b.as_f64(),
-        }
-    }
-
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "only compared with numbers that are written as fractions"
-    )]
-    fn as_f64(self) -> f64 {
-        match self {
-            Self::Whole(number) => number as f64,
-            Self::Fraction(number) => number,
-        }
-    }
-}
-
-impl std::fmt::Display for Number {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Whole(number) => number.fmt(f),
-            Self::Fraction(number) => number.fmt(f),
-        }
-    }
 }
