@@ -1,7 +1,6 @@
 //! A whole schema as a form.
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -9,6 +8,7 @@ use super::field::{self, Question};
 use super::order;
 use crate::elicit::ANSWER;
 use crate::elicit::names::is_secret;
+use crate::flow::schema;
 use crate::protocol::{FieldError, FieldKind, Form};
 
 /// What of a schema can be asked for, and what is wrong with the rest.
@@ -23,7 +23,7 @@ const UNDERSTOOD: [&str; 4] = ["type", "properties", "required", "additionalProp
 
 impl FormOfSchema {
     pub(super) fn of<T: JsonSchema + DeserializeOwned>() -> Self {
-        let schema = schema_of::<T>();
+        let schema = schema::inlined::<T>();
         let mut made = Self {
             form: Form::new(),
             faults: Vec::new(),
@@ -92,27 +92,11 @@ impl FormOfSchema {
 
 /// Whether the type is asked for field by field, rather than as one answer.
 pub(super) fn is_struct<T: JsonSchema>() -> bool {
-    has_fields(&schema_of::<T>())
+    has_fields(&schema::inlined::<T>())
 }
 
 fn has_fields(schema: &Map<String, Value>) -> bool {
     schema.get("type").is_some_and(|ty| ty == "object")
-}
-
-/// The schema of what is read, with everything in its place.
-fn schema_of<T: JsonSchema>() -> Map<String, Value> {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    let mut schema = match schema.to_value() {
-        Value::Object(schema) => schema,
-        // `true` takes anything, and so does the empty schema.
-        _ => Map::new(),
-    };
-    schema.remove("$schema");
-    // The name of the Rust type is nothing to show.
-    schema.remove("title");
-    schema
 }
 
 fn is_about_a_secret(name: &str, question: &Question) -> bool {
