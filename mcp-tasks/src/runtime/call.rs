@@ -219,7 +219,7 @@ const LOOK_AGAIN: [Duration; 3] = [
 
 impl Unsure<'_> {
     pub(super) fn has_heard<T>(self, reply: &Result<T, StoreError>) {
-        if reply.is_ok() {
+        if !matches!(reply, Err(StoreError::Unsure(_))) {
             std::mem::forget(self);
         }
     }
