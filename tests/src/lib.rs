@@ -18,6 +18,7 @@ mod http;
 mod launch;
 mod mortal;
 mod reply;
+pub mod rounds;
 mod stdio;
 mod store_file;
 

@@ -10,7 +10,7 @@ use super::report::Report;
 use super::{duration, messages};
 
 /// Every key, in the order in which an error lists them.
-pub(crate) const KEYS: [&str; 14] = [
+pub(crate) const KEYS: [&str; 16] = [
     "name",
     "title",
     "description",
@@ -23,12 +23,17 @@ pub(crate) const KEYS: [&str; 14] = [
     "inline",
     "replay",
     "cancel_grace",
+    "state_ttl",
+    "once",
     "version",
     "crate",
 ];
 
 /// What a client that does not say otherwise gets, in milliseconds.
 const DEFAULT_TTL: u64 = 86_400_000;
+
+/// Keys that seal are kept for no longer: a week, in milliseconds.
+const LONGEST_STATE_TTL: u64 = 7 * 86_400_000;
 
 /// A value and where it stands.
 pub(crate) struct Given<T> {
@@ -58,6 +63,8 @@ pub(crate) struct Attribute {
     pub(crate) inline: Option<Given<u64>>,
     pub(crate) replay: bool,
     pub(crate) cancel_grace: Option<Given<u64>>,
+    pub(crate) state_ttl: Option<Given<u64>>,
+    pub(crate) once: bool,
     pub(crate) version: Option<LitInt>,
     /// `::mcp_tasks`, unless the user has renamed the crate.
     pub(crate) krate: Path,
@@ -76,6 +83,8 @@ impl Default for Attribute {
             inline: None,
             replay: true,
             cancel_grace: None,
+            state_ttl: None,
+            once: true,
             version: None,
             krate: parse_quote!(::mcp_tasks),
         }
@@ -161,11 +170,27 @@ impl Attribute {
                 self.replay = value::<LitBool>(input, messages::REPLAY_EXPECTED)?.value;
             }
             "cancel_grace" => self.cancel_grace = Some(milliseconds(input, &name)?),
+            "state_ttl" => self.state_ttl = Some(milliseconds(input, &name)?),
+            "once" => self.once = value::<LitBool>(input, messages::ONCE_EXPECTED)?.value,
             "version" => self.version = Some(version(input)?),
             _ => self.krate = value(input, messages::PATH_EXPECTED)?,
         }
         seen.push(name);
         Ok(())
+    }
+
+    /// Why the body may not have a `start_task()`.
+    pub(crate) fn no_start(&self) -> Option<&'static str> {
+        let support = self.support.as_ref().map(|support| support.value);
+        if support == Some(Support::Forbidden) {
+            Some(messages::START_FORBIDDEN)
+        } else if !self.replay {
+            Some(messages::START_WITHOUT_REPLAY)
+        } else if self.inline.is_some() {
+            Some(messages::START_WITH_INLINE)
+        } else {
+            None
+        }
     }
 
     /// Mistakes that only two values together make.
@@ -181,6 +206,11 @@ impl Attribute {
                     messages::poll_longer_than_ttl(self.ttl.is_some()),
                 );
             }
+        }
+        if let Some(state_ttl) = &self.state_ttl
+            && state_ttl.value > LONGEST_STATE_TTL
+        {
+            report.error(state_ttl.span, messages::STATE_TTL_TOO_LONG);
         }
         if let (Some(inline), Some(support)) = (&self.inline, &self.support)
             && support.value == Support::Required

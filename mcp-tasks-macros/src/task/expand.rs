@@ -271,8 +271,14 @@ fn definition(
         let milliseconds = poll.value;
         calls.extend(ours!(.poll_interval_ms(#milliseconds)));
     }
-    if let Some(support) = &attribute.support {
-        let variant = match support.value {
+    let support = match (&attribute.support, &attribute.inline) {
+        (Some(support), _) => Some(support.value),
+        // A client without tasks is refused at once rather than half way.
+        (None, None) if task.found.waits_long => Some(Support::Required),
+        (None, _) => None,
+    };
+    if let Some(support) = support {
+        let variant = match support {
             Support::Optional => ours!(Optional),
             Support::Required => ours!(Required),
             Support::Forbidden => ours!(Forbidden),
@@ -282,6 +288,16 @@ fn definition(
     if let Some(inline) = &attribute.inline {
         let milliseconds = inline.value;
         calls.extend(ours!(.inline_ms(#milliseconds)));
+    }
+    if task.found.start.is_some() {
+        calls.extend(ours!(.starts_task()));
+    }
+    if let Some(ttl) = &attribute.state_ttl {
+        let milliseconds = ttl.value;
+        calls.extend(ours!(.state_ttl_ms(#milliseconds)));
+    }
+    if !attribute.once {
+        calls.extend(ours!(.once(false)));
     }
     if let Some(grace) = &attribute.cancel_grace {
         let milliseconds = grace.value;

@@ -36,6 +36,7 @@ pub(crate) fn mcp_task_flow(attribute: TokenStream, item: &TokenStream) -> Token
         replayable: true,
         // Whether it has one is the task's affair.
         cancel_grace: true,
+        no_start: Some(messages::START_IN_FLOW),
     };
     rewrite::body(&mut function.block, rules, &report);
     let output = expand(&function, &krate, is_whole);

@@ -229,11 +229,30 @@ pub(crate) fn poll_longer_than_ttl(given: bool) -> String {
     )
 }
 
+pub(crate) const ONCE_EXPECTED: &str = "`once` is `true` or `false`: whether each state that a \
+     call gives to its client is accepted once only";
+pub(crate) const STATE_TTL_TOO_LONG: &str = "`state_ttl` can be \"7d\" at most: the keys that seal \
+     what clients bring back are kept for no longer";
+
 // --- suspension points
 
 pub(crate) const CANCELLED_WITHOUT_GRACE: &str = "`cancelled()` never resolves in this task, \
      which ends at once when it is cancelled: allow it time with \
      `#[mcp_task(cancel_grace = \"5s\")]`";
+pub(crate) const START_TWICE: &str =
+    "a call becomes a task once: this is the second `start_task()` of the function. Leave one";
+pub(crate) const START_IN_LOOP: &str =
+    "`start_task()` cannot stand in a loop: a call becomes a task once. Put it before or after";
+pub(crate) const START_IN_BRANCH: &str = "`start_task()` cannot stand in a branch of a join: it \
+     is the whole call that becomes a task. Put it before the join";
+pub(crate) const START_IN_FLOW: &str = "`start_task()` cannot stand in a helper: it is the tool's \
+     own function that says where its call becomes a task. Put it there";
+pub(crate) const START_FORBIDDEN: &str = "`start_task()` in a tool that never becomes a task: \
+     leave it out, or leave out `support = \"forbidden\"`";
+pub(crate) const START_WITHOUT_REPLAY: &str = "`start_task()` needs replay: what is asked before it \
+     is asked over several calls. Leave it out, or leave out `replay = false`";
+pub(crate) const START_WITH_INLINE: &str = "`start_task()` and `inline` both say when a call \
+     becomes a task: leave one out";
 pub(crate) const EMPTY_KEY: &str =
     "a key cannot be empty: leave `.key(..)` out, and the call names itself";
 

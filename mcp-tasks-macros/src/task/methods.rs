@@ -126,13 +126,13 @@ impl Tasks<'_> {
         drop_instrumented(&mut function, messages::INSTRUMENTED, report);
         // Before calls become tokens.
         let asked = forms::asked(&function.block);
-        rewrite::body(&mut function.block, Rules::of(&attribute), report);
+        let found = rewrite::body(&mut function.block, Rules::of(&attribute), report);
 
         let owner = self.owner.clone().filter(|_| shape == Shape::Whole);
         if let Some(owner) = &owner {
             Named(&owner.ty).visit_signature_mut(&mut function.sig);
         }
-        let mut task = TaskFn::new(function, asked, owner, report);
+        let mut task = TaskFn::new(function, asked, found, owner, report);
         task.receiver = receiver.map(syn::FnArg::Receiver);
         let krate = &attribute.krate;
         let runtime = ours!(#krate::__private);

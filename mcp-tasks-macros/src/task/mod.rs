@@ -106,8 +106,8 @@ pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStrea
     // Before calls become tokens.
     let asked = forms::asked(&function.block);
     refuse_repetition(&mut function, &report);
-    rewrite::body(&mut function.block, Rules::of(&attribute), &report);
-    let task = TaskFn::new(function, asked, None, &report);
+    let found = rewrite::body(&mut function.block, Rules::of(&attribute), &report);
+    let task = TaskFn::new(function, asked, found, None, &report);
 
     let output = expand::expand(&task, &attribute, shape);
     let errors = report.into_compile_errors();

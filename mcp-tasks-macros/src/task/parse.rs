@@ -12,6 +12,7 @@ use syn::{
 use super::arg::Arg;
 use super::keys::{unraw, upper_camel};
 use super::report::Report;
+use super::rewrite::Found;
 
 /// A task function after the checks and with its body rewritten.
 pub(crate) struct TaskFn {
@@ -33,6 +34,8 @@ pub(crate) struct TaskFn {
     pub(crate) block: Box<Block>,
     /// The schemas that the body is seen to ask for.
     pub(crate) asked: Vec<Type>,
+    /// What else it has.
+    pub(crate) found: Found,
 }
 
 /// A type with task methods.
@@ -64,6 +67,7 @@ impl TaskFn {
     pub(crate) fn new(
         function: ItemFn,
         asked: Vec<Type>,
+        found: Found,
         owner: Option<Owner>,
         report: &Report,
     ) -> Self {
@@ -102,6 +106,7 @@ impl TaskFn {
             output: sig.output,
             block,
             asked,
+            found,
         }
     }
 

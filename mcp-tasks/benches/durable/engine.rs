@@ -107,6 +107,8 @@ impl Engine {
             capabilities,
             client: None,
             meta: None,
+            retry: None,
+            session: None,
         };
         let tool = self.runtime.tool(tool).expect("it was registered");
         match self.runtime.call(tool, call).await {

@@ -62,6 +62,8 @@ impl Side for Ours {
             },
             client: None,
             meta: None,
+            retry: None,
+            session: None,
         };
         match self.runtime.call(tool, call).await {
             Ok(Called::Task(task)) => task.id.clone(),

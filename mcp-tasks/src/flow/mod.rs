@@ -26,6 +26,7 @@ mod replay;
 mod request;
 pub(crate) mod schema;
 mod signal;
+mod start;
 mod state;
 mod status;
 mod step;
@@ -52,6 +53,7 @@ pub use recorded::{StepOutcome, StepResult};
 pub(crate) use replay::{Contradiction, Record};
 pub(crate) use request::Request;
 pub use signal::{Signal, SignalValue, signal};
+pub use start::start_task;
 pub use state::{Extract, Given, MissingState, Needs, Owner, State, States};
 pub use status::{cancelled, extend_ttl, report_progress, set_status, set_ttl, task_id};
 pub use step::{

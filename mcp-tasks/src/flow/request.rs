@@ -55,6 +55,8 @@ pub(crate) enum Request {
         key: InputKey,
         due: TimerDue,
     },
+    /// The call is to become a task.
+    StartTask,
     /// A step wants to start, and may not before the task exists.
     StartStep,
     /// A step that must not run twice wants to start.

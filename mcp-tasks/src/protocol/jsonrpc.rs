@@ -83,6 +83,8 @@ pub(crate) struct Params<'a> {
         deserialize_with = "present"
     )]
     pub(crate) input_responses: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "requestState", deserialize_with = "present")]
+    pub(crate) request_state: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) name: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]

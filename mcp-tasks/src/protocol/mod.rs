@@ -25,7 +25,7 @@ pub use form::{Choice, Content, Field, FieldError, FieldKind, Form, StringFormat
 pub(crate) use form::{SAFE_INTEGER, unfit_default};
 pub use icon::{Icon, IconTheme};
 pub use jsonrpc::{Malformed, Message, MessageKind, Reply};
-pub(crate) use jsonrpc::{object, text};
+pub(crate) use jsonrpc::{Params, object, text};
 pub use meta::RequestMeta;
 pub(crate) use task::Meta;
 pub use task::{Detail, DetailedTask, InputRequest, TaskStatus};

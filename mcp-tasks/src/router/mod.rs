@@ -7,14 +7,15 @@
 
 mod session;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::protocol::{
-    Capabilities, Message, MessageKind, Meta, ProtocolError, Reply, object, text,
+    Capabilities, InputRequest, Message, MessageKind, Meta, Params, ProtocolError, Reply, object,
+    text,
 };
-use crate::runtime::{CallRequest, Called, Runtime, Tool};
+use crate::runtime::{CallRequest, Called, InputRequired, Retry, Runtime, Tool};
 use crate::task::{Answer, Caller, InputKey, TaskId};
 
 /// Routes messages to a [`Runtime`]; a cheap handle.
@@ -95,12 +96,15 @@ impl Router {
             Method::Unknown => return Err(ProtocolError::method_not_found(message.method())),
             Method::Nameless(words) => return Err(ProtocolError::invalid_params(words)),
             Method::Call(tool) => {
+                let retry = retry(params)?;
                 let request = CallRequest {
                     arguments: params.arguments,
                     caller,
                     capabilities,
                     client: None,
                     meta: params.meta,
+                    retry: retry.as_ref(),
+                    session: None,
                 };
                 return self.call(tool, request).await.map(Some);
             }
@@ -134,6 +138,7 @@ impl Router {
         Ok(match self.runtime.call(tool, call).await? {
             Called::Task(task) => task.to_created_json(server_info),
             Called::Result(result) => with_meta(&result, server_info),
+            Called::InputRequired(required) => input_required(&required, server_info),
         })
     }
 
@@ -189,6 +194,52 @@ fn answers(raw: Option<&RawValue>) -> Result<Vec<Answer<'_>>, ProtocolError> {
             response,
         })
         .collect())
+}
+
+/// What a client brings that was asked something before; answers without a state
+/// are to nothing that was asked (P62).
+fn retry<'a>(params: &Params<'a>) -> Result<Option<Retry<'a>>, ProtocolError> {
+    let Some(state) = params.request_state else {
+        return Ok(None);
+    };
+    let state = text(state)
+        .ok_or_else(|| ProtocolError::invalid_params("`requestState` must be a string"))?;
+    let answers = match params.input_responses {
+        Some(_) => answers(params.input_responses)?,
+        None => Vec::new(),
+    };
+    Ok(Some(Retry { state, answers }))
+}
+
+/// The `InputRequiredResult` of a call (P60).
+fn input_required(required: &InputRequired, server_info: &Value) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct InputRequiredResult<'a> {
+        result_type: &'static str,
+        #[serde(serialize_with = "in_order")]
+        input_requests: &'a [(InputKey, InputRequest)],
+        request_state: &'a str,
+        #[serde(rename = "_meta")]
+        meta: Meta<'a>,
+    }
+    let result = InputRequiredResult {
+        result_type: "input_required",
+        input_requests: &required.requests,
+        request_state: &required.state,
+        meta: Meta {
+            server_info,
+            progress: None,
+        },
+    };
+    serde_json::to_string(&result).expect("questions and a state are JSON")
+}
+
+fn in_order<S: Serializer>(
+    requests: &[(InputKey, InputRequest)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(requests.iter().map(|(key, request)| (key, request)))
 }
 
 /// Whether a subscription names tasks.

@@ -42,11 +42,12 @@ impl Router {
         match self.runtime.call(tool, call).await {
             Ok(Called::Result(result)) => Ok(result),
             Ok(Called::Task(_)) => unreachable!("no task without the capability"),
+            Ok(Called::InputRequired(_)) => Err(ProtocolError::internal("internal error")),
             // A session cannot declare what this error asks for.
             Err(error) if error.data == ProtocolError::tasks_required("").data => {
                 Err(ProtocolError::tasks_required(format!(
-                    "tool `{name}` has a question to ask, which needs a client of protocol \
-                     version {} that declares the extension `{}`",
+                    "tool `{name}` waits for what only a task can be told, which needs a client \
+                     of protocol version {} that declares the extension `{}`",
                     crate::protocol::PROTOCOL_VERSION,
                     crate::protocol::TASKS_EXTENSION
                 )))

@@ -12,6 +12,7 @@ use super::clock::Clock;
 use super::ids::Ids;
 use super::keeper::Loops;
 use super::lease::Lease;
+use super::rounds::Sealer;
 use super::{Limits, Methods, Runtime, Shared, TaskFn, TaskMethods as _, TaskOwner, Tasks, Tool};
 use crate::Error;
 use crate::elicit::{self, Elicit, FormError};
@@ -35,6 +36,8 @@ pub struct RuntimeBuilder {
     park_after: Duration,
     max_recoveries: u32,
     clock: Clock,
+    /// What seals; `None` for the keys in the store.
+    state_keys: Option<Vec<Vec<u8>>>,
     /// What is wrong with types that will be asked for.
     unfit_forms: Vec<FormError>,
 }
@@ -64,6 +67,7 @@ impl RuntimeBuilder {
             park_after: PARK_AFTER,
             max_recoveries: MAX_RECOVERIES,
             clock: Clock::HOST,
+            state_keys: None,
             unfit_forms: Vec::new(),
         }
     }
@@ -166,6 +170,19 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Seals what travels through clients with the first of these keys, and opens
+    /// what any of them has sealed; each is at least 32 random bytes. To replace
+    /// a key, put the new one in front, and take the old one out when its states
+    /// are too old.
+    ///
+    /// Default: keys in the store, which are replaced every day. A store in
+    /// memory loses them with the process.
+    pub fn state_keys<K: AsRef<[u8]>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        let keys = keys.into_iter().map(|key| key.as_ref().to_vec());
+        self.state_keys = Some(keys.collect());
+        self
+    }
+
     /// Replaces the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -187,6 +204,10 @@ impl RuntimeBuilder {
                 self.lease
             )));
         }
+        let sealer = match &self.state_keys {
+            Some(secrets) => Sealer::with_secrets(secrets)?,
+            None => Sealer::with_store(),
+        };
         let mut versions = HashSet::new();
         let mut newest: HashMap<Arc<str>, u32> = HashMap::new();
         for tool in &self.tools {
@@ -232,6 +253,7 @@ impl RuntimeBuilder {
                 server,
                 running: Arc::new(Semaphore::new(self.limits.running.max(1))),
                 limits: self.limits,
+                sealer,
                 park_after: self.park_after,
                 max_recoveries: self.max_recoveries,
                 ids: Ids::default(),

@@ -12,16 +12,19 @@ use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::driver::{Driver, Window};
-use super::output::{Called, to_json};
+use super::driver::{Driver, OpenCall, SessionClient, Window};
+use super::output::Called;
+use super::rounds::{Opened, Retry, Round, code_has_changed, foreign};
 use super::{RETRY_MS, Runtime, Shared, Support, Tool, store_failed};
 use crate::flow::{Context, Given, Needs};
 use crate::protocol::{Capabilities, ProtocolError};
 use crate::store::{Delivery, LiveLimits, StoreError};
-use crate::task::{Access, Answer, Caller, ClientInfo, Created, Snapshot, TaskId, Timestamp};
+use crate::task::{
+    Access, Answer, Caller, ClientInfo, Created, Entry, Event, Snapshot, TaskId, Timestamp,
+};
 
 /// A call of one of our tools.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CallRequest<'a> {
     /// The arguments as they were sent.
     pub arguments: Option<&'a RawValue>,
@@ -33,6 +36,10 @@ pub struct CallRequest<'a> {
     pub client: Option<&'a ClientInfo>,
     /// The request's `_meta` as it was sent.
     pub meta: Option<&'a RawValue>,
+    /// What the client brings if it was asked something before (P60).
+    pub retry: Option<&'a Retry<'a>>,
+    /// The client, if it can be asked while the call is open (P70).
+    pub session: Option<&'a Arc<dyn SessionClient>>,
 }
 
 impl CallRequest<'_> {
@@ -81,6 +88,12 @@ impl Runtime {
                 shared.limits.arguments
             )));
         }
+        if let Some(retry) = call.retry {
+            return match shared.open_round(tool, &call, retry).await? {
+                Opened::AsksAgain(questions) => Ok(Called::InputRequired(questions)),
+                Opened::GoesOn(round) => shared.go_on(tool, &call, round).await,
+            };
+        }
         let given = Given {
             states: &shared.states,
             caller: call.caller,
@@ -90,42 +103,36 @@ impl Runtime {
         let body = tool.body(call.arguments, given)?;
         tool.check_limits(call.arguments)?;
         let becomes_task = declared && definition.support != Support::Forbidden;
-        let window = becomes_task
+        let is_task_at_once = becomes_task && !definition.starts_task;
+        let window = is_task_at_once
             .then_some(definition.inline_ms)
             .flatten()
             .filter(|_| definition.support != Support::Required);
         let now = shared.now();
         let (id, seed) = shared.ids.draw(now)?;
-        let ttl_ms = definition.ttl_ms;
-        let context = Arc::new(Context::new(
-            id.clone(),
-            call.capabilities,
-            seed,
-            ttl_ms,
-            now,
-            window.is_none(),
-        ));
-        let driver = Driver::new(shared.clone(), context, definition.replay, Some(body));
-        if !becomes_task {
-            let output = driver.run_inline().await;
-            return to_json(output, shared.limits.result).map(Called::Result);
-        }
         let created = Created {
             id,
             tool: definition.name.clone(),
             version: definition.version,
-            arguments: call
-                .arguments
-                .map_or_else(empty_object, |raw| raw.to_owned().into()),
+            arguments: arguments(call.arguments),
             caller: call.caller.clone(),
             capabilities: call.capabilities,
-            ttl_ms,
+            ttl_ms: definition.ttl_ms,
             poll_interval_ms: definition.poll_interval_ms,
             cancel_grace_ms: definition.cancel_grace_ms,
             seed,
             client,
             meta,
         };
+        let context = Arc::new(Context::new(&created, now, window.is_none()));
+        let driver = Driver::new(shared.clone(), context, definition.replay, Some(body));
+        if !is_task_at_once {
+            let mut open = OpenCall::new(created, now, call.capabilities);
+            if let Some(client) = call.session {
+                open = open.in_session(client.clone());
+            }
+            return driver.answer(open, becomes_task).await;
+        }
         let Some(window) = window else {
             return shared.begin(driver, created, now).await.map(Called::Task);
         };
@@ -245,6 +252,31 @@ impl Drop for Unsure<'_> {
 }
 
 impl Shared {
+    /// Goes on with a call that has asked its client something.
+    async fn go_on(
+        self: &Arc<Self>,
+        tool: &Tool,
+        call: &CallRequest<'_>,
+        round: Round,
+    ) -> Result<Called, ProtocolError> {
+        let (created, at) = round.created();
+        // The code that asked, if it is still there beside newer.
+        let tool = self
+            .tool_of(tool.name(), created.version)
+            .ok_or_else(code_has_changed)?;
+        let body = tool.body(
+            Some(&created.arguments),
+            super::resume::given(self, created),
+        )?;
+        let context = Arc::new(Context::new(created, at, true));
+        let becomes_task = call.capabilities.tasks
+            && tool.definition.starts_task
+            && tool.definition.support != Support::Forbidden;
+        let driver = Driver::new(self.clone(), context, tool.definition.replay, Some(body));
+        let open = OpenCall::resume(round, call.capabilities).map_err(|_| foreign())?;
+        driver.answer(open, becomes_task).await
+    }
+
     /// Creates a task and starts its driver; also if the caller goes away while
     /// the store takes its time, as nobody would run the task.
     async fn begin(
@@ -256,7 +288,7 @@ impl Shared {
         let shared = self.clone();
         let mut begin = Box::pin(async move {
             let mark = shared.mark();
-            let claim = shared.create(created, now).await?;
+            let claim = shared.create(vec![Entry::first(created, now)]).await?;
             let snapshot = claim.snapshot.clone();
             tokio::spawn(driver.run_task(claim, mark));
             Ok(snapshot)
@@ -285,11 +317,10 @@ impl Shared {
         Ok(change.is_some())
     }
 
-    /// Creates a task in the store and says when it is due.
+    /// Creates a task in the store, with its journal so far.
     pub(super) async fn create(
         self: &Arc<Self>,
-        created: Created,
-        now: Timestamp,
+        journal: Vec<Entry>,
     ) -> Result<crate::store::Claim, ProtocolError> {
         let limits = LiveLimits {
             per_caller: self.limits.live_per_caller,
@@ -299,9 +330,12 @@ impl Shared {
         self.enlisted()
             .await
             .map_err(|error| store_failed(&error))?;
-        let id = created.id.clone();
-        let claim = self.store.create(created, limits, now).await;
-        if let Err(StoreError::Unsure(_)) = &claim {
+        let id = journal.first().and_then(|first| match &first.event {
+            Event::Created(created) => Some(created.id.clone()),
+            _ => None,
+        });
+        let claim = self.store.begin(journal, limits, self.now()).await;
+        if let (Err(StoreError::Unsure(_)), Some(id)) = (&claim, id) {
             tokio::spawn(self.clone().undo_create(id));
         }
         claim.map_err(|error| store_failed(&error))
@@ -335,12 +369,12 @@ fn client_of(meta: &RawValue) -> Option<ClientInfo> {
     serde_json::from_str::<Named>(meta.get()).ok()?.client
 }
 
-/// What stands for arguments that were left out.
-fn empty_object() -> Arc<RawValue> {
+/// Arguments as they are recorded, also those that were left out.
+pub(super) fn arguments(given: Option<&RawValue>) -> Arc<RawValue> {
     static EMPTY: LazyLock<Arc<RawValue>> = LazyLock::new(|| {
         RawValue::from_string("{}".to_owned())
             .expect("an empty object is JSON")
             .into()
     });
-    EMPTY.clone()
+    given.map_or_else(|| EMPTY.clone(), |raw| raw.to_owned().into())
 }

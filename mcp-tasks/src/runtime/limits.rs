@@ -14,6 +14,9 @@ pub struct Limits {
     pub result: usize,
     /// Bytes of a task's journal; 16 MiB by default.
     pub journal: usize,
+    /// Bytes of the sealed state of a call that asks its client in rounds; 64 KiB
+    /// by default.
+    pub state: usize,
     /// Live tasks of one authenticated caller; 1,000 by default.
     pub live_per_caller: usize,
     /// Live tasks on the server; 1,000,000 by default.
@@ -33,6 +36,7 @@ impl Default for Limits {
             answer: 256 << 10,
             result: 8 << 20,
             journal: 16 << 20,
+            state: 64 << 10,
             live_per_caller: 1000,
             live: 1_000_000,
             running: 64 * cores,

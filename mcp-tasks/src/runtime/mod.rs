@@ -21,6 +21,7 @@ mod methods;
 mod output;
 mod plain;
 mod resume;
+mod rounds;
 mod rules;
 mod signature;
 mod tasks;
@@ -34,12 +35,14 @@ use tokio::sync::{OnceCell, Semaphore};
 
 pub use builder::RuntimeBuilder;
 pub use call::CallRequest;
+pub use driver::{Asking, SessionClient};
 pub use limits::Limits;
 pub use methods::{Methods, TaskMethods, TaskOwner};
 pub use output::Called;
 pub use plain::{PlainArgument, PlainArguments, plain_schema};
 pub use resume::Mismatch;
 pub(crate) use resume::check;
+pub use rounds::{InputRequired, Retry};
 pub use signature::{AnyType, Argument, Of, Whole, argument, list, text, with_fraction};
 pub use tasks::{Stats, Tasks};
 pub use tool::{CallContext, DecodeError, Definition, Extractor, Support, TaskCall, TaskFn, Tool};
@@ -52,6 +55,7 @@ use ids::Ids;
 use keeper::{Agenda, Loops};
 use known::{KnownTasks, MissedCalls};
 use lease::{Epoch, Lease};
+use rounds::Sealer;
 
 /// The tools of one server and their running tasks; a cheap handle.
 #[derive(Clone)]
@@ -83,6 +87,8 @@ struct Shared {
     enlisted: OnceCell<()>,
     /// One permit per function that is running rather than waiting.
     running: Arc<Semaphore>,
+    /// Seals the state of calls that ask their clients in rounds.
+    sealer: Sealer,
     loops: Loops,
 }
 
@@ -139,6 +145,11 @@ impl Runtime {
     /// Whether tasks outlive the process.
     pub fn is_durable(&self) -> bool {
         self.shared.store.is_durable()
+    }
+
+    /// Whether calls that ask in rounds can go on in another process.
+    pub(crate) fn seals_for_good(&self) -> bool {
+        self.is_durable() || self.shared.sealer.has_secrets()
     }
 
     /// The handle for the server's own code.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use super::rounds::InputRequired;
 use crate::flow::ToolOutput;
 use crate::protocol::ProtocolError;
 use crate::task::Snapshot;
@@ -15,6 +16,8 @@ pub enum Called {
     Result(Arc<RawValue>),
     /// A task, durably created (P11).
     Task(Arc<Snapshot>),
+    /// Questions; the answers come with another call (P60).
+    InputRequired(InputRequired),
 }
 
 /// Writes a call's result, if it is not too large.

@@ -40,14 +40,7 @@ pub(super) async fn resume(
     let Some(tool) = shared.tool_of(&created.tool, created.version) else {
         return;
     };
-    let context = Arc::new(Context::new(
-        id.clone(),
-        created.capabilities,
-        created.seed,
-        created.ttl_ms,
-        *at,
-        true,
-    ));
+    let context = Arc::new(Context::new(created, *at, true));
     let prepared = prepare(&shared, tool, created, &journal);
     context.replay(Record::read(&journal));
     let (body, refusal) = match prepared {
@@ -125,7 +118,7 @@ fn prepare(
 }
 
 /// What parameters besides arguments are taken from: the call as it was.
-fn given<'a>(shared: &'a Shared, created: &'a Created) -> Given<'a> {
+pub(super) fn given<'a>(shared: &'a Shared, created: &'a Created) -> Given<'a> {
     Given {
         states: &shared.states,
         caller: &created.caller,
@@ -157,14 +150,7 @@ pub(crate) async fn check(runtime: &Runtime, journal: &Journal) -> Result<(), Mi
     let body = tool
         .body(Some(&created.arguments), given(&shared, created))
         .map_err(|error| Mismatch(error.message))?;
-    let context = Arc::new(Context::new(
-        created.id.clone(),
-        created.capabilities,
-        created.seed,
-        created.ttl_ms,
-        *at,
-        true,
-    ));
+    let context = Arc::new(Context::new(created, *at, true));
     context.replay(Record::read(&entries));
     let snapshot = TaskState::replay(&entries).map_err(|illegal| Mismatch(illegal.to_string()))?;
     let snapshot = snapshot.snapshot().clone();

@@ -38,6 +38,12 @@ pub struct Definition {
     pub(super) inline_ms: Option<u64>,
     pub(super) cancel_grace_ms: Option<u64>,
     pub(super) replay: bool,
+    /// How long the state of a call is good for that goes through its client.
+    pub(super) state_ttl_ms: u64,
+    /// Whether each such state is accepted once, if that can be known.
+    pub(super) once: bool,
+    /// Whether the function says where a call becomes a task.
+    pub(super) starts_task: bool,
     pub(super) listing: Map<String, Value>,
     forms: Vec<CheckForm>,
     rules: Option<ArgumentRules>,
@@ -61,6 +67,8 @@ const DEFAULT_TTL_MS: u64 = 24 * 60 * 60 * 1000;
 
 const DEFAULT_POLL_INTERVAL_MS: u64 = 1000;
 
+const DEFAULT_STATE_TTL_MS: u64 = 60 * 60 * 1000;
+
 impl Definition {
     /// A tool of this name with the defaults of everything else.
     pub fn new(name: &'static str) -> Self {
@@ -75,6 +83,9 @@ impl Definition {
             inline_ms: None,
             cancel_grace_ms: None,
             replay: true,
+            state_ttl_ms: DEFAULT_STATE_TTL_MS,
+            once: true,
+            starts_task: false,
             listing,
             forms: Vec::new(),
             rules: None,
@@ -133,6 +144,27 @@ impl Definition {
     #[must_use]
     pub fn replay(mut self, replay: bool) -> Self {
         self.replay = replay;
+        self
+    }
+
+    /// How long the state of a call that asks in rounds is good for.
+    #[must_use]
+    pub fn state_ttl_ms(mut self, state_ttl_ms: u64) -> Self {
+        self.state_ttl_ms = state_ttl_ms;
+        self
+    }
+
+    /// Whether each state of such a call is accepted once only.
+    #[must_use]
+    pub fn once(mut self, once: bool) -> Self {
+        self.once = once;
+        self
+    }
+
+    /// That the body has a `start_task()`.
+    #[must_use]
+    pub fn starts_task(mut self) -> Self {
+        self.starts_task = true;
         self
     }
 
@@ -356,6 +388,8 @@ impl Tool {
         // Its parameters are all given.
         tool.definition.extractors.clear();
         tool.definition.rules = None;
+        // Its questions are the task's from the beginning.
+        tool.definition.starts_task = false;
         tool.source = Source::One(Mutex::new(Some(call.into_body())));
         tool
     }

@@ -26,7 +26,11 @@ use crate::store::TaskStore;
 /// What a message may be longer than the arguments in it.
 const AROUND_ARGUMENTS: usize = 3 << 20;
 
-const IN_MEMORY: &str = "tasks are kept in memory and are lost when this process ends";
+const IN_MEMORY: &str = "tasks are kept in memory and are lost when this process ends; so are calls \
+     that wait for answers, unless `state_keys` are given";
+
+const KEYS_IN_MEMORY: &str = "calls that wait for answers are lost when this process ends: its store \
+     does not keep the keys that seal them, and no `state_keys` are given";
 
 type Factory<H> = Arc<dyn Fn() -> Arc<H> + Send + Sync>;
 
@@ -196,6 +200,18 @@ impl<H: ServerHandler> TaskServer<H> {
         self
     }
 
+    /// Seals the state of calls that ask their client in rounds with the first of
+    /// these keys, and opens what any of them has sealed; each is at least 32
+    /// random bytes. To replace a key, put the new one in front, and take the old
+    /// one out when its states are too old (an hour, or the tool's `state_ttl`).
+    ///
+    /// Default: keys in the store, which are replaced every day. A store in
+    /// memory loses them with the process, and then such calls begin anew.
+    pub fn state_keys<K: AsRef<[u8]>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.runtime = self.runtime.state_keys(keys);
+        self
+    }
+
     /// Sets the limits of what clients may send and start.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.runtime = self.runtime.limits(limits);
@@ -266,7 +282,15 @@ impl<H: ServerHandler> TaskServer<H> {
                 tool.name()
             )));
         }
-        let notice = (!self.has_store && runtime.tools().next().is_some()).then_some(IN_MEMORY);
+        let notice = if runtime.tools().next().is_none() {
+            None
+        } else if !self.has_store {
+            Some(IN_MEMORY)
+        } else if !runtime.seals_for_good() {
+            Some(KEYS_IN_MEMORY)
+        } else {
+            None
+        };
         if let Some(notice) = notice {
             tracing::warn!("{notice}");
         }

@@ -1,6 +1,8 @@
 //! Our tools as rmcp's types: in listings, in descriptions of the server, and
 //! as calls in older sessions (P2, P70).
 
+use std::sync::Arc;
+
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ListToolsResult, MetaObject,
     ServerCapabilities, Tool,
@@ -9,10 +11,11 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::session::Session;
 use crate::Error;
 use crate::protocol::{Capabilities, ElicitationModes, META_SERVER_INFO, TASKS_EXTENSION};
 use crate::router::Router;
-use crate::runtime::{CallRequest, Support};
+use crate::runtime::{CallRequest, SessionClient, Support};
 use crate::task::{Caller, ClientInfo};
 
 /// The tools that a router answers for, ready to be listed.
@@ -120,12 +123,15 @@ impl Catalogue {
         let (caller, client) = (caller(&context), client(&context));
         let meta = to_raw_value(&context.meta)
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let session: Arc<dyn SessionClient> = Arc::new(Session::new(context.peer.clone()));
         let call = CallRequest {
             arguments: arguments.as_deref(),
             caller: &caller,
             capabilities: declared(&context),
             client: client.as_ref(),
             meta: Some(&meta),
+            retry: None,
+            session: Some(&session),
         };
         let call = self.router.call_in_session(&request.name, call);
         tokio::select! {

@@ -19,6 +19,7 @@ mod headers;
 mod http;
 #[cfg(feature = "http")]
 mod listen;
+mod session;
 mod stdio;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,9 @@ use super::{
     Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreFuture, StoreStats,
     TaskStore, ToCommit, Wanted, Work,
 };
-use crate::task::{Access, Answer, Created, Entry, Seq, Snapshot, TaskId, Timestamp};
+use crate::task::{
+    Access, Answer, Entry, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId, Timestamp,
+};
 
 /// A store that does one or another thing differently from the store inside it:
 /// one that counts, or logs, or fails when a test wants it to.
@@ -61,13 +63,13 @@ pub trait StoreLayer: Send + Sync + 'static {
         self.inner().leave()
     }
 
-    fn create(
+    fn begin(
         &self,
-        created: Created,
+        journal: Vec<Entry>,
         limits: LiveLimits,
         now: Timestamp,
     ) -> StoreFuture<'_, Claim> {
-        self.inner().create(created, limits, now)
+        self.inner().begin(journal, limits, now)
     }
 
     fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work> {
@@ -127,6 +129,19 @@ pub trait StoreLayer: Send + Sync + 'static {
         self.inner().news()
     }
 
+    fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing> {
+        self.inner().sealing_keys(fresh, now)
+    }
+
+    fn spend<'a>(
+        &'a self,
+        state: &'a StateId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.inner().spend(state, until, now)
+    }
+
     fn stats(&self) -> StoreFuture<'_, StoreStats> {
         self.inner().stats()
     }
@@ -149,13 +164,13 @@ impl<L: StoreLayer> TaskStore for L {
         StoreLayer::leave(self)
     }
 
-    fn create(
+    fn begin(
         &self,
-        created: Created,
+        journal: Vec<Entry>,
         limits: LiveLimits,
         now: Timestamp,
     ) -> StoreFuture<'_, Claim> {
-        StoreLayer::create(self, created, limits, now)
+        StoreLayer::begin(self, journal, limits, now)
     }
 
     fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work> {
@@ -213,6 +228,19 @@ impl<L: StoreLayer> TaskStore for L {
 
     fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
         StoreLayer::news(self)
+    }
+
+    fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing> {
+        StoreLayer::sealing_keys(self, fresh, now)
+    }
+
+    fn spend<'a>(
+        &'a self,
+        state: &'a StateId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        StoreLayer::spend(self, state, until, now)
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

@@ -6,6 +6,9 @@
 //! which every store calls inside its own transactions. What must be one
 //! transaction is one method.
 //!
+//! Of calls that never become tasks it keeps next to nothing: the keys that seal
+//! what travels through their clients, and which of that has been used.
+//!
 //! A store handle is one *holder*: what has claimed tasks through it is run by
 //! the process that has the handle, as long as its lease lasts. Anybody may
 //! read, answer, cancel and signal any task.
@@ -29,8 +32,8 @@ pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 
 use crate::task::{
-    Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, Refusal, Retention,
-    Seq, Snapshot, TaskId, Timestamp,
+    Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, KeyRing, Refusal,
+    Retention, SealingKey, Seq, Snapshot, StateId, TaskId, TaskState, Timestamp,
 };
 
 /// Keeps tasks.
@@ -68,17 +71,33 @@ pub trait TaskStore: Send + Sync + 'static {
     /// does the same.
     fn leave(&self) -> StoreFuture<'_, ()>;
 
-    /// Begins a task, claimed by its creator.
+    /// Begins a task, claimed by its creator, with what its journal holds by
+    /// then: `Created` alone, or also what happened to the call before it became
+    /// a task, as it was.
     ///
     /// # Errors
     ///
     /// [`StoreError::Full`] if a limit on live tasks is reached.
+    fn begin(
+        &self,
+        journal: Vec<Entry>,
+        limits: LiveLimits,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Claim>;
+
+    /// Begins a task that nothing has happened to yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin).
     fn create(
         &self,
         created: Created,
         limits: LiveLimits,
         now: Timestamp,
-    ) -> StoreFuture<'_, Claim>;
+    ) -> StoreFuture<'_, Claim> {
+        self.begin(vec![Entry::first(created, now)], limits, now)
+    }
 
     /// Claims tasks that must run and that no living holder has: their function
     /// was not waiting when its holder died, something has arrived for it, or a
@@ -150,6 +169,20 @@ pub trait TaskStore: Send + Sync + 'static {
     /// look a few times a second for as long as it is awaited. Dropping it
     /// loses nothing. A store of one process never resolves it.
     fn news(&self) -> StoreFuture<'_, Vec<TaskId>>;
+
+    /// The keys that seal the state of calls which travels through clients,
+    /// newest first; the same for all servers on this store. If there is none
+    /// yet, or [`KeyRing`] finds that a new one is due, `fresh` becomes one.
+    fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing>;
+
+    /// Takes note that a sealed state was accepted; false if it was before. To
+    /// be remembered until the state is too old to be accepted at all.
+    fn spend<'a>(
+        &'a self,
+        state: &'a StateId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool>;
 
     /// Counts what there is.
     fn stats(&self) -> StoreFuture<'_, StoreStats>;
@@ -346,6 +379,14 @@ pub enum StoreError {
     /// asked for has happened.
     #[error("the store has not said whether it was done: {0}")]
     Unsure(String),
+}
+
+/// What the journal of a task that begins adds up to.
+fn begun(journal: &[Entry]) -> Result<TaskState, StoreError> {
+    TaskState::replay(journal).map_err(|illegal| match journal.first().map(|entry| &entry.event) {
+        Some(Event::Created(created)) => StoreError::damaged(&created.id, &illegal),
+        _ => StoreError::Unavailable(illegal.to_string()),
+    })
 }
 
 impl StoreError {

@@ -37,6 +37,15 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The entry that every journal begins with.
+    pub fn first(created: Created, at: Timestamp) -> Self {
+        Self {
+            seq: 1,
+            at,
+            event: Event::Created(Box::new(created)),
+        }
+    }
+
     /// About how many bytes the entry takes.
     pub fn weight(&self) -> u64 {
         self.event.weight() + 16

@@ -281,6 +281,19 @@ impl TaskState {
         self.seq
     }
 
+    /// What the clock has to say to a function that waits, by `now`: each timer
+    /// that is due, in order.
+    pub fn due_timers(&self, now: Timestamp) -> Vec<Event> {
+        let due = |(key, state): (&InputKey, &KeyState)| match state {
+            KeyState::TimerSet(at) if *at <= now => Some((*at, key.clone())),
+            _ => None,
+        };
+        let mut due: Vec<_> = self.keys.iter().filter_map(due).collect();
+        due.sort();
+        let fired = |(_, key)| Event::TimerFired { key };
+        due.into_iter().map(fired).collect()
+    }
+
     /// When a function that waits must run again by the clock: the first of
     /// its timers and of its steps' next attempts.
     pub fn next_timer(&self) -> Option<Timestamp> {

@@ -275,11 +275,15 @@ async fn begin(runtime: &Runtime) -> TaskId {
         capabilities,
         client: None,
         meta: None,
+        retry: None,
+        session: None,
     };
     let tool = runtime.tools().next().expect("the server has one tool");
     match runtime.call(tool, call).await {
         Ok(Called::Task(task)) => task.id.clone(),
-        Ok(Called::Result(_)) => panic!("the tool never becomes a task: call it by itself"),
+        Ok(Called::Result(_) | Called::InputRequired(_)) => {
+            panic!("the tool never becomes a task: call it by itself")
+        }
         Err(error) => panic!("{}", error.message),
     }
 }

@@ -9,7 +9,7 @@ use mcp_tasks::store::{
     Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, StoreFuture, StoreLayer,
     TaskStore, ToCommit, Wanted, Work,
 };
-use mcp_tasks::task::{Access, Answer, Created, Entry, Event, Seq, TaskId, Timestamp};
+use mcp_tasks::task::{Access, Answer, Entry, Event, Seq, TaskId, Timestamp};
 use serde_json::value::RawValue;
 
 use super::journal::{Journal, answer_any, lock};
@@ -122,15 +122,15 @@ impl StoreLayer for Watched {
         })
     }
 
-    fn create(
+    fn begin(
         &self,
-        created: Created,
+        journal: Vec<Entry>,
         limits: LiveLimits,
         now: Timestamp,
     ) -> StoreFuture<'_, Claim> {
         StoreFuture::new(async move {
-            let id = created.id.clone();
-            let claim = self.inner.create(created, limits, now).await?;
+            let claim = self.inner.begin(journal, limits, now).await?;
+            let id = claim.snapshot.id.clone();
             self.life.runs.store(true, Ordering::Relaxed);
             self.sync(&id).await;
             Ok(claim)

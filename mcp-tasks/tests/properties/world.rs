@@ -177,6 +177,8 @@ impl World {
             capabilities,
             client: None,
             meta: None,
+            retry: None,
+            session: None,
         };
         let runtime = &self.servers[0].runtime;
         let tool = runtime.tool("program").expect("the tool is there");

@@ -41,6 +41,8 @@ impl Client {
             capabilities: capabilities(),
             client: None,
             meta: None,
+            retry: None,
+            session: None,
         };
         let tool = self.runtime.tool(tool).unwrap();
         self.runtime.call(tool, request).await.unwrap()
@@ -49,7 +51,7 @@ impl Client {
     pub(crate) async fn task(&self, tool: &str, arguments: Value) -> TaskId {
         match self.call(tool, arguments).await {
             Called::Task(task) => task.id.clone(),
-            Called::Result(result) => panic!("no task: {result}"),
+            other => panic!("no task: {other:?}"),
         }
     }
 

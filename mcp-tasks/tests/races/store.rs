@@ -8,7 +8,7 @@ use mcp_tasks::store::{
     Change, Claim, Commit, Delivery, LiveLimits, StoreError, StoreFuture, StoreLayer, TaskStore,
     ToCommit,
 };
-use mcp_tasks::task::{Access, Answer, Created, Event, InputKey, Seq, TaskId, Timestamp};
+use mcp_tasks::task::{Access, Answer, Entry, Event, InputKey, Seq, TaskId, Timestamp};
 use serde_json::value::RawValue;
 
 use crate::client::accept;
@@ -49,13 +49,13 @@ impl StoreLayer for Awkward {
         false
     }
 
-    fn create(
+    fn begin(
         &self,
-        created: Created,
+        journal: Vec<Entry>,
         limits: LiveLimits,
         now: Timestamp,
     ) -> StoreFuture<'_, Claim> {
-        self.later(self.inner.create(created, limits, now))
+        self.later(self.inner.begin(journal, limits, now))
     }
 
     fn read<'a>(

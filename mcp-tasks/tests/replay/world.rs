@@ -89,11 +89,13 @@ impl Life {
             capabilities,
             client: None,
             meta: None,
+            retry: None,
+            session: None,
         };
         let tool = self.runtime.tool(tool).expect("the tool is there");
         match self.runtime.call(tool, call).await? {
             Called::Task(snapshot) => Ok(snapshot.id.clone()),
-            Called::Result(result) => panic!("no task: {result:?}"),
+            other => panic!("no task: {other:?}"),
         }
     }
 

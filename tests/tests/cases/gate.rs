@@ -13,7 +13,6 @@ on_every_store! {
     c03_strict_headers_refuse_a_missing_name,
     c04_the_capability_counts_in_its_place_only,
     c05_a_question_without_elicitation_is_refused_at_once,
-    c05_a_question_without_tasks_says_what_would_help,
     c06_the_methods_of_2025_are_gone,
     c07_a_protocol_error_fails_the_task_as_it_is,
     c08_a_tool_error_completes_the_task,
@@ -160,17 +159,6 @@ async fn c05_a_question_without_elicitation_is_refused_at_once(store: Store) {
             .await;
         let task = client.until(&id, "failed").await;
         needs_elicitation(&task["error"]);
-    }
-}
-
-async fn c05_a_question_without_tasks_says_what_would_help(store: Store) {
-    for server in store.both(&[]).await {
-        let reply = server
-            .client()
-            .declaring(Declares::NoTasks)
-            .call("ask1", json!({}))
-            .await;
-        needs_tasks(&reply);
     }
 }
 

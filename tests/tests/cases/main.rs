@@ -12,6 +12,7 @@ mod kills;
 mod life;
 mod processes;
 mod restarts;
+mod rounds;
 mod security;
 mod steps;
 

@@ -191,6 +191,7 @@ impl Rewriter<'_> {
                 self.bound(call, ours, &flow_ident(), &site)
             }
             Kind::Signal => {
+                self.found.waits_long |= ours.plain;
                 self.arguments(false, call.args.iter_mut());
                 let site = self.site(ours, &ours.name);
                 let flow = self.use_flow();
@@ -199,7 +200,8 @@ impl Rewriter<'_> {
             Kind::Step => self.bind_step(call, ours, spine),
             Kind::Unrecorded => self.bind_unrecorded(call, ours, spine),
             Kind::JoinAll => self.bind_join_all(call, ours, spine.binding.as_deref()),
-            Kind::Ask | Kind::Timer | Kind::Cancelled => {
+            Kind::Ask | Kind::Timer | Kind::Cancelled | Kind::Start => {
+                self.found.waits_long |= ours.plain && ours.kind == Kind::Timer;
                 let derived = spine.binding.clone().unwrap_or_else(|| match ours.kind {
                     Kind::Ask => answer_type(call).unwrap_or_else(|| "answer".to_owned()),
                     Kind::Timer => "sleep".to_owned(),

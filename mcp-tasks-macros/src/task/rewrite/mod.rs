@@ -55,6 +55,17 @@ pub(crate) struct Rules<'a> {
     pub(crate) replayable: bool,
     /// Whether `cancelled()` may resolve.
     pub(crate) cancel_grace: bool,
+    /// Why it may not have a `start_task()`.
+    pub(crate) no_start: Option<&'static str>,
+}
+
+/// What a body turned out to have.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Found {
+    /// A `start_task()`.
+    pub(crate) start: Option<Span>,
+    /// A wait for something that only a task should wait for: a timer, a signal.
+    pub(crate) waits_long: bool,
 }
 
 impl<'a> Rules<'a> {
@@ -64,12 +75,13 @@ impl<'a> Rules<'a> {
             krate: &attribute.krate,
             replayable: attribute.replay,
             cancel_grace: attribute.cancel_grace.is_some(),
+            no_start: attribute.no_start(),
         }
     }
 }
 
 /// Rewrites the body of a task or of a flow in place.
-pub(crate) fn body(block: &mut Block, rules: Rules<'_>, report: &Report) {
+pub(crate) fn body(block: &mut Block, rules: Rules<'_>, report: &Report) -> Found {
     let krate = rules.krate;
     let mut rewriter = Rewriter {
         report,
@@ -77,6 +89,8 @@ pub(crate) fn body(block: &mut Block, rules: Rules<'_>, report: &Report) {
         runtime: quote!(#krate::__private),
         replayable: rules.replayable,
         cancel_grace: rules.cancel_grace,
+        no_start: rules.no_start,
+        found: Found::default(),
         own: inner::functions(block),
         keys: Keys::default(),
         scope: String::new(),
@@ -88,10 +102,12 @@ pub(crate) fn body(block: &mut Block, rules: Rules<'_>, report: &Report) {
             suspend: Suspend::Here,
             replayed: rules.replayable,
             spawned: false,
+            looped: false,
             argument: None,
         },
     };
     rewriter.visit_block_mut(block);
+    rewriter.found
 }
 
 /// Whether a task may suspend at the place in question, or why not.
@@ -114,6 +130,8 @@ struct Place {
     replayed: bool,
     /// Is an argument of something called `spawn`.
     spawned: bool,
+    /// Is inside a loop of the body.
+    looped: bool,
     /// Stands directly in the argument of a step or of `unrecorded`, this many
     /// loops deep.
     argument: Option<u32>,
@@ -134,6 +152,8 @@ struct Rewriter<'a> {
     runtime: TokenStream,
     replayable: bool,
     cancel_grace: bool,
+    no_start: Option<&'static str>,
+    found: Found,
     /// Functions that the body defines itself; never ours.
     own: HashSet<String>,
     keys: Keys,
@@ -180,6 +200,7 @@ impl Rewriter<'_> {
             // Only a step and its like accept such a block, once.
             replayed: self.place.replayed && !is_async,
             spawned: false,
+            looped: self.place.looped,
             argument: None,
         }
     }
@@ -188,6 +209,7 @@ impl Rewriter<'_> {
     fn in_loop(&mut self, visit: impl FnOnce(&mut Self)) {
         let place = Place {
             argument: self.place.argument.map(|depth| depth + 1),
+            looped: true,
             ..self.place
         };
         self.at(place, visit);

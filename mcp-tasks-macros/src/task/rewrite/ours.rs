@@ -13,6 +13,8 @@ pub(super) enum Kind {
     Ask,
     Timer,
     Cancelled,
+    /// From here on the call is a task.
+    Start,
     Signal,
     Step,
     Unrecorded,
@@ -43,6 +45,7 @@ impl OurCall {
             Kind::Ask
             | Kind::Timer
             | Kind::Cancelled
+            | Kind::Start
             | Kind::Signal
             | Kind::Step
             | Kind::Unrecorded
@@ -58,6 +61,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "ask_user" => Kind::Ask,
         "sleep" | "sleep_until" => Kind::Timer,
         "cancelled" => Kind::Cancelled,
+        "start_task" => Kind::Start,
         "signal" => Kind::Signal,
         "step" | "step_value" | "step_with" => Kind::Step,
         "unrecorded" => Kind::Unrecorded,
@@ -114,7 +118,7 @@ impl Rewriter<'_> {
     }
 
     /// Reports a call where it makes no sense; true if it was reported.
-    pub(super) fn refuse_here(&self, ours: &OurCall) -> bool {
+    pub(super) fn refuse_here(&mut self, ours: &OurCall) -> bool {
         if !ours.plain {
             return false;
         }
@@ -123,6 +127,10 @@ impl Rewriter<'_> {
             return true;
         }
         let message = match (ours.kind, self.place.suspend) {
+            (Kind::Start, _) => match self.refuse_start(ours.span) {
+                Some(message) => message.to_owned(),
+                None => return false,
+            },
             (Kind::Cancelled, _) if !self.cancel_grace => {
                 messages::CANCELLED_WITHOUT_GRACE.to_owned()
             }
@@ -134,6 +142,24 @@ impl Rewriter<'_> {
         };
         self.report.error(ours.span, message);
         true
+    }
+
+    /// Why a call cannot become a task here, if it cannot.
+    fn refuse_start(&mut self, span: Span) -> Option<&'static str> {
+        if let Some(message) = self.no_start {
+            return Some(message);
+        }
+        if self.place.looped {
+            return Some(messages::START_IN_LOOP);
+        }
+        if !self.scope.is_empty() {
+            return Some(messages::START_IN_BRANCH);
+        }
+        if self.found.start.is_some() {
+            return Some(messages::START_TWICE);
+        }
+        self.found.start = Some(span);
+        None
     }
 
     /// Reports `what` where a task cannot suspend; true if it was reported.

@@ -74,6 +74,7 @@ impl Rewriter<'_> {
             suspend,
             replayed: false,
             spawned: false,
+            looped: self.place.looped,
             argument: Some(0),
         };
         self.at(place, |this| {

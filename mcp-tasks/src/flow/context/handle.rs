@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::{Context, Intent, ScopeOf, Slot, StepWait};
+use super::{Context, Intent, ScopeOf, Slot, StepWait, TaskStart};
 use crate::flow::request::{Kind, Outcome, Request, Start, Wanted};
 use crate::task::{InputKey, Progress, Timestamp};
 
@@ -359,6 +359,17 @@ impl Flow {
             inner.ttl_ms = ttl_ms;
             inner.requests.push(Request::Ttl { ttl_ms });
         }
+    }
+
+    /// Asks for the call to become a task; whether it is settled that it has, or
+    /// never will.
+    pub(in crate::flow) fn start_task(&self) -> bool {
+        let mut inner = self.context.lock();
+        if inner.start == TaskStart::Ahead {
+            inner.start = TaskStart::Requested;
+            inner.requests.push(Request::StartTask);
+        }
+        inner.start == TaskStart::Settled
     }
 
     pub(in crate::flow) fn is_cancelled(&self) -> bool {

@@ -16,7 +16,7 @@ pub use self::handle::Flow;
 use super::replay::{Contradiction, Record, Replay};
 use super::request::{Outcome, Request};
 use crate::protocol::Capabilities;
-use crate::task::{Entry, Event, InputKey, Progress, Seed, Snapshot, TaskId, Timestamp};
+use crate::task::{Created, Entry, Event, InputKey, Progress, Seed, Snapshot, TaskId, Timestamp};
 
 /// The state that a function and its driver share.
 pub(crate) struct Context {
@@ -44,6 +44,7 @@ struct Inner {
     now: Timestamp,
     patches: Patches,
     steps: Steps,
+    start: TaskStart,
     /// As long as the function is run through what is recorded.
     replay: Option<Box<Replay>>,
     /// What is left of it afterwards.
@@ -62,6 +63,18 @@ struct Patches {
     recorded: HashSet<Arc<str>>,
     /// Whether one waits to be recorded: no step starts before.
     wait: bool,
+}
+
+/// Whether `start_task()` still makes a difference.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum TaskStart {
+    /// No: it is a task, or will never be one.
+    #[default]
+    Settled,
+    /// The function has not got there.
+    Ahead,
+    /// It has.
+    Requested,
 }
 
 /// What runs inside the function.
@@ -130,23 +143,18 @@ enum Intent {
 }
 
 impl Context {
+    /// The context of a call that was made at this time.
+    ///
     /// `may_start_steps`: whether steps may run at once, or only after
     /// [`start_steps`](Self::start_steps).
-    pub(crate) fn new(
-        id: TaskId,
-        capabilities: Capabilities,
-        seed: Seed,
-        ttl_ms: Option<u64>,
-        now: Timestamp,
-        may_start_steps: bool,
-    ) -> Self {
+    pub(crate) fn new(created: &Created, at: Timestamp, may_start_steps: bool) -> Self {
         Self {
-            id,
-            capabilities,
-            seed,
+            id: created.id.clone(),
+            capabilities: created.capabilities,
+            seed: created.seed,
             inner: Mutex::new(Inner {
-                ttl_ms,
-                now,
+                ttl_ms: created.ttl_ms,
+                now: at,
                 steps: Steps {
                     may_start: may_start_steps,
                     ..Steps::default()
@@ -203,6 +211,16 @@ impl Context {
     /// Lets steps start from now on.
     pub(crate) fn start_steps(&self) {
         self.lock().steps.may_start = true;
+    }
+
+    /// Says that the call becomes a task where the function wants it to.
+    pub(crate) fn may_start_task(&self) {
+        self.lock().start = TaskStart::Ahead;
+    }
+
+    /// Says that the call is a task from now on.
+    pub(crate) fn task_started(&self) {
+        self.lock().start = TaskStart::Settled;
     }
 
     /// Lets go of the function: what it drops from now on is not recorded.

@@ -108,7 +108,7 @@ impl Driver {
 
     /// Records the end of the call, or answers it.
     pub(super) async fn finish(&mut self, result: Result<Arc<RawValue>, ProtocolError>) {
-        match std::mem::replace(&mut self.record, Record::Inline) {
+        match std::mem::replace(&mut self.record, Record::Nowhere) {
             Record::Window(window) => {
                 window.reply.send(result.map(Called::Result)).ok();
                 return;

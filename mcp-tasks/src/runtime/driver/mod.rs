@@ -6,8 +6,10 @@
 
 mod end;
 mod function;
+mod open;
 mod record;
 mod requests;
+mod session;
 mod wake;
 
 use std::collections::VecDeque;
@@ -19,8 +21,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use self::function::{Alarm, Function};
+pub(super) use self::open::OpenCall;
 use self::record::Record;
 pub(super) use self::record::Window;
+pub use self::session::{Asking, SessionClient};
 use self::wake::Wake;
 use super::keeper::ResumePermit;
 use super::lease::Standing;
@@ -82,6 +86,8 @@ enum Stop {
     Hold(Contradiction),
     /// The task waits, and is run again when something arrives for it.
     Parked,
+    /// The call has asked its client something.
+    AskClient,
 }
 
 impl Driver {
@@ -97,7 +103,7 @@ impl Driver {
             shared,
             context,
             function: Function::new(running),
-            record: Record::Inline,
+            record: Record::Nowhere,
             outcomes: VecDeque::new(),
             replay: None,
             replayable,
@@ -108,19 +114,6 @@ impl Driver {
             cleared_at: None,
             poke: Arc::new(Notify::new()),
         })
-    }
-
-    /// Runs a call that never becomes a task.
-    pub(super) async fn run_inline(mut self: Box<Self>) -> ToolOutput {
-        let ended = self.run().await;
-        self.leave();
-        match ended {
-            Ok(output) => output,
-            Err(Stop::Fail(error)) => Err(error),
-            Err(Stop::TaskOver | Stop::Hold(_) | Stop::Parked) => {
-                Err(ProtocolError::internal("internal error"))
-            }
-        }
     }
 
     /// Runs a task that has just been created, after `mark`.
@@ -191,14 +184,19 @@ impl Driver {
     }
 
     pub(super) async fn run_to_end(&mut self) {
-        match self.run().await {
+        let ended = self.run().await;
+        self.end(ended).await;
+    }
+
+    async fn end(&mut self, ended: Result<ToolOutput, Stop>) {
+        match ended {
             Ok(output) => {
                 let result = to_json(output, self.shared.limits.result);
                 self.finish(result).await;
             }
             Err(Stop::Fail(error)) => self.finish(Err(error)).await,
             Err(Stop::Hold(contradiction)) => self.record_hold(&contradiction, false).await,
-            Err(Stop::TaskOver | Stop::Parked) => {}
+            Err(Stop::TaskOver | Stop::Parked | Stop::AskClient) => {}
         }
         self.leave();
     }
@@ -234,6 +232,8 @@ impl Driver {
                 Wake::Resume => self.get_permit().await?,
                 Wake::Rests => Box::pin(self.rest()).await?,
                 Wake::Park => Box::pin(self.park()).await?,
+                Wake::Answered(answered) => self.take_answer(answered).await?,
+                Wake::Returns => return Err(self.return_to_client()),
                 Wake::Contradiction(contradiction) => return Err(Stop::Hold(contradiction)),
                 Wake::Lease => Box::pin(self.wait_for_lease()).await?,
                 Wake::Outcome => {}

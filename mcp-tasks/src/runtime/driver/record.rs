@@ -3,7 +3,6 @@
 use std::future::pending;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::super::Mark;
@@ -11,6 +10,7 @@ use super::super::RETRY_MS;
 use super::super::lease::Epoch;
 use super::super::output::Called;
 use super::end::{are_ours, is_passing};
+use super::open::{OpenCall, Reply};
 use super::{Driver, Stop};
 use crate::protocol::ProtocolError;
 use crate::store::{Activity, Claim, Commit, StoreError, ToCommit};
@@ -18,8 +18,10 @@ use crate::task::{Access, Created, Entry, Event, FencingNumber, Seq, TaskId, Tim
 
 /// Where what happens is recorded.
 pub(super) enum Record {
-    /// Nowhere: the call is answered inline.
-    Inline,
+    /// Nowhere: the function is only looked at.
+    Nowhere,
+    /// In memory, and with the client: the call is answered inline.
+    Call(Box<OpenCall>),
     /// Nowhere yet: the call may still be answered inline.
     Window(Window),
     /// In the store.
@@ -27,6 +29,24 @@ pub(super) enum Record {
 }
 
 impl Record {
+    /// Takes the reply to whoever called, and waits for it.
+    pub(super) fn reply(&mut self) -> Option<&mut Reply> {
+        match self {
+            Self::Window(window) => Some(&mut window.reply),
+            Self::Call(call) => call.reply.as_mut(),
+            Self::Nowhere | Self::Task(_) => None,
+        }
+    }
+
+    /// The last entry that was recorded.
+    fn last(&self) -> Seq {
+        match self {
+            Self::Task(journal) => journal.last,
+            Self::Call(call) => call.last(),
+            Self::Nowhere | Self::Window(_) => 0,
+        }
+    }
+
     /// Whether the store takes the function to be running, and should know
     /// when it is not.
     pub(super) fn says_it_runs(&self) -> bool {
@@ -86,9 +106,6 @@ impl Window {
     }
 }
 
-/// Answers the call.
-type Reply = oneshot::Sender<Result<Called, ProtocolError>>;
-
 impl Driver {
     pub(super) fn become_task(&mut self, claim: &Claim, mark: Mark) {
         let shared = &self.shared;
@@ -125,11 +142,12 @@ impl Driver {
 
     /// Makes a task of a call whose window is over.
     pub(super) async fn promote(&mut self) -> Result<(), Stop> {
-        let Record::Window(window) = std::mem::replace(&mut self.record, Record::Inline) else {
+        let Record::Window(window) = std::mem::replace(&mut self.record, Record::Nowhere) else {
             return Ok(());
         };
         let mark = self.shared.mark();
-        let claim = match self.shared.create(*window.created, window.called_at).await {
+        let journal = vec![Entry::first(*window.created, window.called_at)];
+        let claim = match self.shared.create(journal).await {
             Ok(claim) => claim,
             Err(error) => {
                 window.reply.send(Err(error)).ok();
@@ -158,10 +176,7 @@ impl Driver {
         }
         let then = self.activity_after(&events);
         let at = self.append(&mut events, then).await?;
-        let first = match &self.record {
-            Record::Task(journal) => journal.last - events.len() as Seq + 1,
-            Record::Inline | Record::Window(_) => 1,
-        };
+        let first = (self.record.last() + 1).saturating_sub(events.len() as Seq);
         for (seq, event) in (first..).zip(events) {
             match &event {
                 Event::Patched { .. } => self.context.patches_recorded(),
@@ -206,7 +221,7 @@ impl Driver {
             events.retain(|event| !self.is_moot(event));
             let outcomes_wait = !self.outcomes.is_empty();
             let Record::Task(journal) = &mut self.record else {
-                return Ok(self.shared.now());
+                return self.append_to_call(events);
             };
             // What came first is shown to the function next.
             let then = match then {

@@ -42,25 +42,30 @@ impl Driver {
         self.context.check_late().map_err(Stop::Hold)?;
         let now = self.shared.now();
         let mut events = Vec::new();
+        let mut starts = false;
         for request in self.context.take_requests() {
+            starts |= matches!(request, Request::StartTask);
             events.extend(self.event_of(request, now)?);
         }
-        if events.is_empty() {
-            return Ok(());
+        if !events.is_empty() {
+            self.commit(events).await?;
         }
-        self.commit(events).await
+        if starts {
+            Box::pin(self.start_task()).await?;
+        }
+        Ok(())
     }
 
     fn event_of(&mut self, request: Request, now: Timestamp) -> Result<Option<Event>, Stop> {
         Ok(Some(match request {
             // Leave is given with the task; the function asks again.
-            Request::StartStep | Request::Late { .. } => return Ok(None),
+            Request::StartStep | Request::StartTask | Request::Late { .. } => return Ok(None),
             Request::Misuse(words) => {
                 tracing::error!(task = %self.context.id, "{words}");
                 return Err(Stop::Fail(ProtocolError::internal(words)));
             }
             Request::Ask { key, request } => {
-                if matches!(self.record, Record::Inline) {
+                if self.is_in_rounds() && !self.replayable {
                     return Err(Stop::Fail(self.cannot_ask()));
                 }
                 Event::Asked { key, request }
@@ -70,10 +75,15 @@ impl Driver {
                 self.timers.push((at, key.clone()));
                 Event::TimerSet { key, at }
             }
-            Request::Intend { key, function } => Event::StepIntended {
-                key,
-                function: function.into(),
-            },
+            Request::Intend { key, function } => {
+                if self.is_in_rounds() && !self.shared.store.is_durable() {
+                    return Err(Stop::Fail(cannot_run_once(&key)));
+                }
+                Event::StepIntended {
+                    key,
+                    function: function.into(),
+                }
+            }
             Request::Attempt {
                 key,
                 function,
@@ -108,10 +118,15 @@ impl Driver {
         }))
     }
 
+    fn is_in_rounds(&self) -> bool {
+        matches!(&self.record, Record::Call(call) if call.is_in_rounds())
+    }
+
     fn cannot_ask(&self) -> ProtocolError {
         if self.context.capabilities.tasks {
             return ProtocolError::internal(
-                "this tool never becomes a task, and cannot ask a question on a plain call yet",
+                "this tool never becomes a task, and cannot ask a question on a plain call: it is \
+                 marked `replay = false`",
             );
         }
         ProtocolError::tasks_required(format!(
@@ -124,4 +139,13 @@ impl Driver {
     pub(super) fn forget_timer(&mut self, key: &InputKey) {
         self.timers.retain(|(_, timer)| timer != key);
     }
+}
+
+/// A client may send a state again, and then the step would run again.
+fn cannot_run_once(key: &InputKey) -> ProtocolError {
+    ProtocolError::tasks_required(format!(
+        "the step `{key}` must not run twice, which this server can only promise for tasks: declare \
+         the extension `{}` on the request",
+        crate::protocol::TASKS_EXTENSION
+    ))
 }

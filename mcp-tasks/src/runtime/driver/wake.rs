@@ -7,6 +7,7 @@ use std::task::Poll;
 use tokio::time::Instant;
 
 use super::record::Record;
+use super::session::Answered;
 use super::{Driver, STATUS_INTERVAL};
 use crate::flow::{Contradiction, ToolOutput};
 use crate::runtime::lease::Standing;
@@ -30,6 +31,10 @@ pub(super) enum Wake {
     Rests,
     /// The function has waited for long.
     Park,
+    /// The client of a session has answered.
+    Answered(Answered),
+    /// Only the client can let the call go on.
+    Returns,
     /// Nobody waits for the call any more.
     Abandoned,
     /// An outcome is not what the function asked for.
@@ -80,12 +85,20 @@ impl Driver {
             if poked.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Wake::News);
             }
-            if let Record::Window(window) = &mut self.record
-                && window.reply.poll_closed(cx).is_ready()
+            if let Some(reply) = self.record.reply()
+                && reply.poll_closed(cx).is_ready()
             {
                 return Poll::Ready(Wake::Abandoned);
             }
+            if let Record::Call(call) = &mut self.record
+                && let Poll::Ready(answered) = call.poll_session(cx)
+            {
+                return Poll::Ready(Wake::Answered(answered));
+            }
             let waits = self.waits();
+            if self.must_return(waits) {
+                return Poll::Ready(Wake::Returns);
+            }
             if waits && self.replayable && self.record.says_it_runs() {
                 return Poll::Ready(Wake::Rests);
             }
@@ -134,7 +147,7 @@ impl Driver {
     pub(super) fn standing(&self) -> Standing {
         match &self.record {
             Record::Task(journal) => self.shared.lease.standing(journal.epoch),
-            Record::Inline | Record::Window(_) => Standing::Held,
+            Record::Nowhere | Record::Call(_) | Record::Window(_) => Standing::Held,
         }
     }
 
@@ -148,7 +161,7 @@ impl Driver {
         let timer = timer.map(|at| clock.instant(at));
         let window = match &self.record {
             Record::Window(window) => Some(window.until),
-            Record::Inline | Record::Task(_) => None,
+            Record::Nowhere | Record::Call(_) | Record::Task(_) => None,
         };
         let status = (matches!(self.record, Record::Task(_)) && self.context.has_status())
             .then(|| self.status_due());

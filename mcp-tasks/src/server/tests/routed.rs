@@ -166,20 +166,33 @@ async fn an_older_session_runs_what_need_not_be_a_task() {
 }
 
 #[tokio::test]
-async fn an_older_session_brings_what_its_client_declared() {
-    for (declared, missing) in [
-        (json!({ "elicitation": {} }), "extensions"),
-        (json!({}), "elicitation"),
-    ] {
-        let mut client = Client::of(server().task(question));
-        let mut begin = initialize(1);
-        begin["params"]["capabilities"] = declared;
-        client.ask(&begin).await;
-        let error = client.ask(&call(2, "question")).await["error"].take();
-        assert_eq!(error["code"], -32021, "{error}");
-        let required = &error["data"]["requiredCapabilities"];
-        assert!(required[missing].is_object(), "{error}");
-    }
+async fn an_older_session_without_elicitation_is_told_so() {
+    let mut client = Client::of(server().task(question));
+    let mut begin = initialize(1);
+    begin["params"]["capabilities"] = json!({});
+    client.ask(&begin).await;
+    let error = client.ask(&call(2, "question")).await["error"].take();
+    assert_eq!(error["code"], -32021, "{error}");
+    let required = &error["data"]["requiredCapabilities"];
+    assert!(required["elicitation"].is_object(), "{error}");
+}
+
+#[tokio::test]
+async fn an_older_session_is_asked_while_its_call_is_open() {
+    let mut client = Client::of(server().task(question));
+    let mut begin = initialize(1);
+    begin["params"]["capabilities"] = json!({ "elicitation": {} });
+    client.ask(&begin).await;
+    client.send(&call(2, "question")).await;
+    let asked = client.receive().await;
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let answer = json!({ "action": "accept", "content": { "answer": "Ada" } });
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer }))
+        .await;
+    let reply = client.receive().await;
+    assert_eq!(reply["id"], 2, "{reply}");
+    assert_eq!(reply["result"]["content"][0]["text"], "Ada", "{reply}");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 mod claims;
 mod operations;
 mod record;
+mod sealing;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,10 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::watch;
 
 use self::record::Record;
+use self::sealing::Sealing;
 use super::{Change, Claim, Elapsed, LiveLimits, StoreError};
-use crate::task::{
-    Access, ByTask, Caller, Created, Due, Entry, Event, Retention, TaskId, Timestamp,
-};
+use crate::task::{Access, ByTask, Caller, Due, Entry, Event, Retention, TaskId, Timestamp};
 
 /// A store that keeps everything in memory.
 ///
@@ -44,6 +44,7 @@ struct Shared {
     /// Whether a task may ever have been without a holder.
     abandoned: AtomicBool,
     commits: AtomicU64,
+    sealing: Mutex<Sealing>,
     /// Counts what was changed by others than the holder.
     changes: watch::Sender<u64>,
     /// Counts everything that is appended, if there is more than one holder.
@@ -233,26 +234,16 @@ impl MemoryStore {
         record.due = due;
     }
 
-    fn insert(
-        &self,
-        created: Created,
-        limits: LiveLimits,
-        now: Timestamp,
-    ) -> Result<Claim, StoreError> {
-        let id = created.id.clone();
-        let caller = created.caller.clone();
-        let first = Entry {
-            seq: 1,
-            at: now,
-            event: Event::Created(Box::new(created)),
-        };
+    fn insert(&self, journal: Vec<Entry>, limits: LiveLimits) -> Result<Claim, StoreError> {
         let me = self.me().clone();
-        let mut record = Record::new(first, me.server, me.id)?;
-        lock(&self.shared.live).admit(caller, limits)?;
+        let mut record = Record::new(journal, me.server, me.id)?;
+        let snapshot = record.state.snapshot().clone();
+        let id = snapshot.id.clone();
+        lock(&self.shared.live).admit(snapshot.caller.clone(), limits)?;
         let claim = Claim {
             fencing: record.fencing,
-            last: 1,
-            snapshot: record.state.snapshot().clone(),
+            last: record.state.seq(),
+            snapshot,
         };
         let due = record.next_due(me.retention);
         self.enter(&mut record, due);

@@ -10,7 +10,9 @@ use crate::store::{
     Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreFuture,
     StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
-use crate::task::{Access, Answer, Created, Entry, Event, Seq, Snapshot, TaskId, Timestamp};
+use crate::task::{
+    Access, Answer, Entry, Event, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId, Timestamp,
+};
 
 impl TaskStore for MemoryStore {
     fn is_durable(&self) -> bool {
@@ -53,13 +55,13 @@ impl TaskStore for MemoryStore {
         StoreFuture::ready(Ok(()))
     }
 
-    fn create(
+    fn begin(
         &self,
-        created: Created,
+        journal: Vec<Entry>,
         limits: LiveLimits,
-        now: Timestamp,
+        _: Timestamp,
     ) -> StoreFuture<'_, Claim> {
-        StoreFuture::ready(self.insert(created, limits, now))
+        StoreFuture::ready(self.insert(journal, limits))
     }
 
     fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work> {
@@ -185,6 +187,21 @@ impl TaskStore for MemoryStore {
                 .map(|(id, _)| id.clone())
                 .collect())
         })
+    }
+
+    fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing> {
+        let mut sealing = lock(&self.shared.sealing);
+        sealing.keys.renew(fresh, now);
+        StoreFuture::ready(Ok(sealing.keys.clone()))
+    }
+
+    fn spend<'a>(
+        &'a self,
+        state: &'a StateId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        StoreFuture::ready(Ok(lock(&self.shared.sealing).spend(state, until, now)))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

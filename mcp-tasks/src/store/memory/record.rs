@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{HolderId, NOBODY};
-use crate::store::{Activity, StoreError};
+use crate::store::{Activity, StoreError, begun};
 use crate::task::{
     Entry, Event, FencingNumber, IllegalTransition, Retention, Seq, TaskState, Timestamp,
 };
@@ -33,25 +33,20 @@ pub(super) struct Record {
 const USUAL_ENTRIES: usize = 4;
 
 impl Record {
-    /// A task that has just been created and is claimed by its creator.
+    /// A task that has just begun and is claimed by its creator.
     pub(super) fn new(
-        first: Entry,
+        mut journal: Vec<Entry>,
         server: Arc<(Arc<str>, Arc<str>)>,
         holder: HolderId,
     ) -> Result<Self, StoreError> {
-        let state = match (TaskState::new(&first), &first.event) {
-            (Ok(state), _) => state,
-            (Err(illegal), Event::Created(created)) => {
-                return Err(StoreError::damaged(&created.id, &illegal));
-            }
-            (Err(illegal), _) => return Err(StoreError::Unavailable(illegal.to_string())),
-        };
-        let mut journal = Vec::with_capacity(USUAL_ENTRIES);
-        journal.push(first);
+        let state = begun(&journal)?;
+        journal.reserve_exact(USUAL_ENTRIES.saturating_sub(journal.len()));
+        let is_status = |entry: &Entry| matches!(entry.event, Event::Status { .. });
+        let status = journal.iter().rposition(is_status);
         Ok(Self {
             state,
             journal,
-            status: None,
+            status,
             server,
             holder,
             fencing: FencingNumber(1),

@@ -12,7 +12,8 @@ use crate::store::{
     StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
-    Access, Answer, Created, Entry, Event, InputKey, Seq, Snapshot, TaskId, Timestamp,
+    Access, Answer, Entry, Event, InputKey, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId,
+    Timestamp,
 };
 
 /// When in a call a store fails.
@@ -93,13 +94,13 @@ impl TaskStore for Faulty {
         self.call(|| self.store.leave())
     }
 
-    fn create(
+    fn begin(
         &self,
-        created: Created,
+        journal: Vec<Entry>,
         limits: LiveLimits,
         now: Timestamp,
     ) -> StoreFuture<'_, Claim> {
-        self.call(|| self.store.create(created, limits, now))
+        self.call(|| self.store.begin(journal, limits, now))
     }
 
     fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work> {
@@ -157,6 +158,19 @@ impl TaskStore for Faulty {
 
     fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
         self.store.news()
+    }
+
+    fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing> {
+        self.call(|| self.store.sealing_keys(fresh, now))
+    }
+
+    fn spend<'a>(
+        &'a self,
+        state: &'a StateId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        self.call(|| self.store.spend(state, until, now))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

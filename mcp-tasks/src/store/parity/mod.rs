@@ -41,6 +41,7 @@ mod journals;
 mod life;
 mod news;
 mod room;
+mod sealing;
 mod takeover;
 mod time;
 
@@ -89,6 +90,7 @@ pub async fn check(places: impl Places) {
         news::BEHAVIOURS,
         held::BEHAVIOURS,
         concurrency::BEHAVIOURS,
+        sealing::BEHAVIOURS,
         faulty::BEHAVIOURS,
     ] {
         for Behaviour { name, check } in behaviours {

@@ -10,9 +10,11 @@ use super::ledger::{Ledger, Task};
 use super::row::{Row, Unseen, stored, time};
 use super::schema::NEVER;
 use super::trouble::Fault;
-use crate::store::{Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, StoreError};
+use crate::store::{
+    Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, StoreError, begun,
+};
 use crate::task::{
-    Access, Answer, Caller, Created, Due, Event, FencingNumber, InputKey, Seq, TaskId, Timestamp,
+    Access, Answer, Caller, Due, Entry, Event, FencingNumber, InputKey, Seq, TaskId, Timestamp,
 };
 
 /// A [`ToCommit`](crate::store::ToCommit) on its way to the writer.
@@ -43,21 +45,16 @@ impl OwnedAccess {
 }
 
 impl Ledger {
-    pub(super) fn create(
+    pub(super) fn begin_with(
         &mut self,
-        created: Created,
+        journal: &[Entry],
         limits: LiveLimits,
-        now: Timestamp,
     ) -> Result<Claim, Fault> {
         let me = self.me()?;
-        self.counts
-            .check(&self.connection, &created.caller, limits)?;
-        let snapshot = self.begin_task(created, &me, now)?;
-        Ok(Claim {
-            fencing: FencingNumber(1),
-            last: 1,
-            snapshot,
-        })
+        let state = begun(journal)?;
+        let caller = &state.snapshot().caller;
+        self.counts.check(&self.connection, caller, limits)?;
+        self.begin_task(journal, state, &me)
     }
 
     pub(super) fn commit_entries(

@@ -19,9 +19,9 @@ use super::recent::Recent;
 use super::row::{CodeNumber, Row};
 use super::snapshots::{Brief, Snapshots};
 use super::trouble::{Failure, Fault, in_words};
-use crate::store::StoreError;
+use crate::store::{Claim, StoreError};
 use crate::task::{
-    Access, Created, Entry, Event, Retention, Snapshot, TaskId, TaskState, Timestamp,
+    Access, Entry, Event, FencingNumber, Retention, Snapshot, TaskId, TaskState, Timestamp,
 };
 
 /// How many tasks are known at least without a look at the file: one that is
@@ -272,31 +272,30 @@ impl Ledger {
     /// Writes a task that has just begun; its creator has claimed it.
     pub(super) fn begin_task(
         &mut self,
-        created: Created,
+        journal: &[Entry],
+        state: TaskState,
         me: &Me,
-        now: Timestamp,
-    ) -> Result<Arc<Snapshot>, Fault> {
-        let id = created.id.clone();
-        let code = self.code_for(me, &created.tool, created.version)?;
-        let first = Entry {
-            seq: 1,
-            at: now,
-            event: Event::Created(Box::new(created)),
-        };
-        let state = TaskState::new(&first).map_err(|illegal| StoreError::damaged(&id, &illegal))?;
+    ) -> Result<Claim, Fault> {
         let snapshot = state.snapshot().clone();
+        let id = snapshot.id.clone();
+        let code = self.code_for(me, &snapshot.tool, snapshot.version)?;
         let mut row = Row::new(code, &state, me.id, me.retention);
         let text = journal::to_json(&snapshot);
         if !row.insert(&self.connection, &id, &text)? {
             let words = format!("there is a task {id} already");
             return Err(StoreError::Unavailable(words).into());
         }
-        journal::append(self.write(), &mut row, &[first])?;
+        journal::append(self.write(), &mut row, journal)?;
         self.counts.begin(&self.connection, &row.caller)?;
         self.appended += 1;
         self.briefs.extend(Brief::new(row.seq, &snapshot, &text));
+        let claim = Claim {
+            fencing: FencingNumber(1),
+            last: state.seq(),
+            snapshot,
+        };
         self.tasks.put(id, (row, state));
-        Ok(snapshot)
+        Ok(claim)
     }
 
     /// Removes every trace of a task.

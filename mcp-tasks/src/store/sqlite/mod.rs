@@ -19,6 +19,7 @@ mod reader;
 mod recent;
 mod row;
 mod schema;
+mod sealing;
 mod snapshots;
 mod trouble;
 mod writer;
@@ -40,7 +41,9 @@ use super::{
     TaskStore, ToCommit, Wanted, Work,
 };
 use crate::Error;
-use crate::task::{Access, Answer, Created, Entry, Seq, Snapshot, TaskId, Timestamp};
+use crate::task::{
+    Access, Answer, Entry, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId, Timestamp,
+};
 
 /// A store that keeps tasks in a SQLite file.
 ///
@@ -143,13 +146,13 @@ impl TaskStore for SqliteStore {
         self.write(Ledger::leave)
     }
 
-    fn create(
+    fn begin(
         &self,
-        created: Created,
+        journal: Vec<Entry>,
         limits: LiveLimits,
-        now: Timestamp,
+        _: Timestamp,
     ) -> StoreFuture<'_, Claim> {
-        self.write(move |ledger| ledger.create(created, limits, now))
+        self.write(move |ledger| ledger.begin_with(&journal, limits))
     }
 
     fn claim<'a>(&'a self, wanted: &'a Wanted<'a>, now: Timestamp) -> StoreFuture<'a, Work> {
@@ -241,6 +244,20 @@ impl TaskStore for SqliteStore {
             self.heard.store(news.version, Ordering::Relaxed);
             Ok(news.tasks)
         })
+    }
+
+    fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing> {
+        self.write(move |ledger| ledger.sealing_keys(fresh, now))
+    }
+
+    fn spend<'a>(
+        &'a self,
+        state: &'a StateId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        let state = state.clone();
+        self.write(move |ledger| ledger.spend(&state, until, now))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

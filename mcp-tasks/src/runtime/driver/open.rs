@@ -1,0 +1,321 @@
+//! Calls that are not tasks: their journal is in memory, and goes to the client
+//! when they ask it something.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::sync::oneshot;
+
+use super::record::Record;
+use super::session::{Answered, Session, SessionClient};
+use super::{Driver, Replaying, Stop};
+use crate::flow::Record as Recorded;
+use crate::protocol::{Capabilities, InputRequest, ProtocolError};
+use crate::runtime::output::{Called, to_json};
+use crate::runtime::rounds::{InputRequired, Round, code_has_changed};
+use crate::task::{Answer, Created, Entry, Event, IllegalTransition, Seq, TaskState, Timestamp};
+
+/// The journal of a call that is no task.
+pub(in super::super) struct OpenCall {
+    entries: Vec<Entry>,
+    /// What they add up to.
+    state: TaskState,
+    /// About how many bytes they take.
+    weight: u64,
+    /// How many states the call has given its client so far.
+    round: u32,
+    /// What was sealed, if it goes on.
+    sealed: usize,
+    /// What the client declares on this request.
+    declared: Capabilities,
+    /// Where its client can be asked at once; else it is asked in rounds.
+    session: Option<Session>,
+    /// Takes the reply of a call that may become a task.
+    pub(super) reply: Option<Reply>,
+}
+
+/// Answers the call.
+pub(super) type Reply = oneshot::Sender<Result<Called, ProtocolError>>;
+
+impl OpenCall {
+    /// A call that begins.
+    pub(in super::super) fn new(created: Created, now: Timestamp, declared: Capabilities) -> Self {
+        let entry = Entry::first(created, now);
+        let state = TaskState::new(&entry).expect("this is how journals begin");
+        Self {
+            weight: entry.weight(),
+            entries: vec![entry],
+            state,
+            round: 0,
+            sealed: 0,
+            declared,
+            session: None,
+            reply: None,
+        }
+    }
+
+    /// A call whose client can be asked while it is open.
+    pub(in super::super) fn in_session(mut self, client: Arc<dyn SessionClient>) -> Self {
+        self.session = Some(Session::new(client));
+        self
+    }
+
+    /// A call that goes on.
+    pub(in super::super) fn resume(
+        round: Round,
+        declared: Capabilities,
+    ) -> Result<Self, IllegalTransition> {
+        let sealed = round.journal.len();
+        let mut entries = round.journal;
+        entries.extend(round.news);
+        Ok(Self {
+            state: TaskState::replay(&entries)?,
+            weight: entries.iter().map(Entry::weight).sum(),
+            entries,
+            round: round.number,
+            sealed,
+            declared,
+            session: None,
+            reply: None,
+        })
+    }
+
+    /// Whether it asks its client in rounds.
+    pub(super) fn is_in_rounds(&self) -> bool {
+        self.session.is_none()
+    }
+
+    /// What the client of a session has answered.
+    pub(super) fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Answered> {
+        match &mut self.session {
+            Some(session) => session.poll(cx),
+            None => Poll::Pending,
+        }
+    }
+
+    pub(super) fn last(&self) -> Seq {
+        self.state.seq()
+    }
+
+    /// Whether it has asked something that waits for an answer.
+    pub(super) fn asks(&self) -> bool {
+        !self.state.snapshot().input_requests.is_empty()
+    }
+
+    fn append(&mut self, events: &[Event], at: Timestamp) -> Result<(), IllegalTransition> {
+        for event in events {
+            let entry = Entry {
+                seq: self.last() + 1,
+                at,
+                event: event.clone(),
+            };
+            self.state.apply(&entry)?;
+            self.weight += entry.weight();
+            self.entries.push(entry);
+            if let Some(session) = &mut self.session {
+                session.hear(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// What of the questions this client cannot answer.
+    fn undeclared(&self) -> Option<ProtocolError> {
+        let requests = &self.state.snapshot().input_requests;
+        requests
+            .iter()
+            .find_map(|(_, request)| missing_for(request, self.declared))
+    }
+}
+
+/// The error for a question that a client without these capabilities cannot be
+/// asked (P21).
+fn missing_for(request: &InputRequest, declared: Capabilities) -> Option<ProtocolError> {
+    let declared = match &*request.method {
+        "elicitation/create" => declared.elicitation.form,
+        _ => true,
+    };
+    (!declared).then(|| {
+        ProtocolError::elicitation_required(
+            "this call has a question to ask, and this request does not declare `elicitation` any \
+             more",
+        )
+    })
+}
+
+impl Driver {
+    /// Runs a call as far as it can be answered, or as it says that it is a
+    /// task.
+    pub(in super::super) async fn answer(
+        self: Box<Self>,
+        mut call: OpenCall,
+        may_become_task: bool,
+    ) -> Result<Called, ProtocolError> {
+        let lost = || ProtocolError::internal("internal error");
+        if !may_become_task {
+            return self.run_open(call).await.ok_or_else(lost)?;
+        }
+        self.context.may_start_task();
+        let (reply, replied) = oneshot::channel();
+        call.reply = Some(reply);
+        tokio::spawn(self.run_open(call));
+        replied.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    /// Runs a call to its end, to where it asks its client, or to where it
+    /// becomes a task; then there is nothing left to say.
+    async fn run_open(
+        mut self: Box<Self>,
+        call: OpenCall,
+    ) -> Option<Result<Called, ProtocolError>> {
+        self.open(call);
+        let ended = self.run().await;
+        if matches!(self.record, Record::Task(_)) {
+            self.end(ended).await;
+            return None;
+        }
+        let called = match ended {
+            Ok(output) => to_json(output, self.shared.limits.result).map(Called::Result),
+            Err(Stop::AskClient) => self.ask_client().await,
+            Err(Stop::Fail(error)) => Err(error),
+            Err(Stop::Hold(contradiction)) => {
+                let id = &self.context.id;
+                tracing::error!(call = %id, "a call cannot go on: {}", contradiction.explanation);
+                Err(code_has_changed())
+            }
+            Err(Stop::TaskOver | Stop::Parked) => Err(ProtocolError::internal("internal error")),
+        };
+        self.leave();
+        match &mut self.record {
+            Record::Call(call) if call.reply.is_some() => {
+                call.reply.take().map(|reply| reply.send(called).ok());
+                None
+            }
+            _ => Some(called),
+        }
+    }
+
+    fn open(&mut self, call: OpenCall) {
+        let (sealed, news) = call.entries.split_at(call.sealed);
+        let outcomes = |entries: &[Entry]| -> Vec<Entry> {
+            let outcomes = entries.iter().filter(|entry| entry.event.is_outcome());
+            outcomes.cloned().collect()
+        };
+        if !sealed.is_empty()
+            && let Ok(state) = TaskState::replay(sealed)
+        {
+            self.context.replay(Recorded::read(sealed));
+            self.outcomes.extend(outcomes(sealed));
+            self.replay = Some(Replaying {
+                task: state.snapshot().clone(),
+                left: self.outcomes.len(),
+                _permit: None,
+            });
+            self.outcomes.extend(outcomes(news));
+        }
+        self.record = Record::Call(Box::new(call));
+    }
+
+    /// Whether the call must go back to its client: nothing else can happen in
+    /// it.
+    pub(super) fn must_return(&self, waits: bool) -> bool {
+        let Record::Call(call) = &self.record else {
+            return false;
+        };
+        let asks_in_rounds = call.asks() && call.is_in_rounds();
+        let is_stuck = !call.asks() && self.timers.is_empty();
+        waits && self.replayable && (asks_in_rounds || is_stuck)
+    }
+
+    /// What to do when the call must go back to its client.
+    pub(super) fn return_to_client(&self) -> Stop {
+        match &self.record {
+            Record::Call(call) if call.asks() => Stop::AskClient,
+            _ => Stop::Fail(ProtocolError::tasks_required(format!(
+                "this tool waits for what only a task can be told: declare the extension `{}` on \
+                 the request",
+                crate::protocol::TASKS_EXTENSION
+            ))),
+        }
+    }
+
+    /// Records what the client of a session has said to a question.
+    pub(super) async fn take_answer(&mut self, answered: Answered) -> Result<(), Stop> {
+        let Record::Call(call) = &self.record else {
+            return Ok(());
+        };
+        let Answered { key, answer } = answered;
+        let answer = answer.map_err(|error| {
+            let words = error.message;
+            Stop::Fail(ProtocolError::internal(format!(
+                "the client did not answer the question `{key}`: {words}"
+            )))
+        })?;
+        let answer = Answer {
+            key,
+            response: &answer,
+        };
+        match call.state.snapshot().judge(&[answer]) {
+            Ok(events) => self.commit(events).await,
+            Err(refusal) => Err(Stop::Fail(refusal.into())),
+        }
+    }
+
+    async fn ask_client(&mut self) -> Result<Called, ProtocolError> {
+        let Record::Call(call) = &mut self.record else {
+            return Err(ProtocolError::internal("internal error"));
+        };
+        if let Some(error) = call.undeclared() {
+            return Err(error);
+        }
+        let requests = call.state.snapshot().input_requests.clone();
+        let journal = std::mem::take(&mut call.entries);
+        let state = self.shared.seal(journal, call.round + 1).await?;
+        Ok(Called::InputRequired(InputRequired { requests, state }))
+    }
+
+    /// Appends to the journal of a call.
+    pub(super) fn append_to_call(&mut self, events: &[Event]) -> Result<Timestamp, Stop> {
+        let now = self.shared.now();
+        let limit = self.shared.limits.journal as u64;
+        let Record::Call(call) = &mut self.record else {
+            return Ok(now);
+        };
+        if let Err(illegal) = call.append(events, now) {
+            tracing::error!(call = %self.context.id, %illegal, "a call cannot go on");
+            return Err(Stop::Fail(ProtocolError::internal("internal error")));
+        }
+        if call.weight > limit {
+            return Err(Stop::Fail(ProtocolError::internal(format!(
+                "the call's journal has reached its limit of {limit} bytes"
+            ))));
+        }
+        Ok(now)
+    }
+
+    /// Makes a task of a call that has said `start_task()`, with all that has
+    /// happened so far.
+    pub(super) async fn start_task(&mut self) -> Result<(), Stop> {
+        let Record::Call(call) = &mut self.record else {
+            return Ok(());
+        };
+        let Some(reply) = call.reply.take() else {
+            return Ok(());
+        };
+        let journal = std::mem::take(&mut call.entries);
+        let mark = self.shared.mark();
+        let claim = match self.shared.create(journal.clone()).await {
+            Ok(claim) => claim,
+            Err(error) => {
+                reply.send(Err(error)).ok();
+                return Err(Stop::TaskOver);
+            }
+        };
+        self.become_task(&claim, mark);
+        self.has_read(&journal);
+        self.context.task_started();
+        // Whoever called may have gone meanwhile; the task goes on (P52).
+        reply.send(Ok(Called::Task(claim.snapshot))).ok();
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! Calls that ask their client in rounds (P60 to P63).
+//!
+//! A call that is no task has its journal in memory. When its function waits
+//! for answers, the call returns the questions and, as `requestState`, the
+//! sealed journal; the client calls again with both the state and the answers,
+//! and the function is run through the journal to where it was.
+
+mod digest;
+mod seal;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use self::digest::digest;
+pub(super) use self::seal::Sealer;
+use super::call::arguments;
+use super::{CallRequest, Shared, store_failed};
+use crate::protocol::{InputRequest, ProtocolError};
+use crate::task::{Answer, Created, Entry, Event, FORMAT, InputKey, StateId, TaskState, Timestamp};
+
+/// A client's further call of a tool that has asked it something.
+#[derive(Clone, Debug)]
+pub struct Retry<'a> {
+    /// The `requestState` that the tool gave.
+    pub state: Cow<'a, str>,
+    /// The `inputResponses`, in the order in which they were sent.
+    pub answers: Vec<Answer<'a>>,
+}
+
+/// What a call asks of its client, and the state with which it goes on.
+#[derive(Clone, Debug)]
+pub struct InputRequired {
+    /// The questions that wait for an answer, in the order of asking.
+    pub requests: Vec<(InputKey, InputRequest)>,
+    /// To be sent back with the answers.
+    pub state: String,
+}
+
+/// A call that goes on.
+pub(super) struct Round {
+    /// What was sealed.
+    pub(super) journal: Vec<Entry>,
+    /// What has happened since: timers that went off, and the answers.
+    pub(super) news: Vec<Entry>,
+    /// How many states the call has given so far.
+    pub(super) number: u32,
+}
+
+/// How a further call finds its function.
+pub(super) enum Opened {
+    GoesOn(Round),
+    /// Nothing that it waits for has come.
+    AsksAgain(InputRequired),
+}
+
+/// What is sealed.
+#[derive(Serialize, Deserialize)]
+struct State {
+    /// That of the journal's entries.
+    format: u32,
+    server: Cow<'static, str>,
+    scope: Cow<'static, str>,
+    /// The arguments themselves come with every round.
+    arguments: String,
+    round: u32,
+    issued_at: Timestamp,
+    journal: Vec<Entry>,
+}
+
+/// Stands for the arguments in a sealed journal.
+const ELSEWHERE: &str = "null";
+
+impl Shared {
+    /// Seals the journal of a call that asks its client.
+    pub(super) async fn seal(
+        &self,
+        mut journal: Vec<Entry>,
+        round: u32,
+    ) -> Result<String, ProtocolError> {
+        let now = self.now();
+        let mut arguments = String::new();
+        if let Some(Event::Created(created)) = journal.first_mut().map(|entry| &mut entry.event) {
+            arguments = digest(Some(&created.arguments));
+            created.arguments = elsewhere();
+        }
+        let state = State {
+            format: FORMAT,
+            server: self.server.name.to_string().into(),
+            scope: self.server.scope.to_string().into(),
+            arguments,
+            round,
+            issued_at: now,
+            journal,
+        };
+        let text = serde_json::to_vec(&state).expect("a journal is JSON");
+        let sealed = self.sealer.seal(&text, &*self.store, now).await;
+        let sealed = sealed.map_err(|error| store_failed(&error))?;
+        if sealed.len() > self.limits.state {
+            return Err(ProtocolError::internal(format!(
+                "what this call has asked and done so far takes {} bytes, and {} is the limit for \
+                 what goes through a client that does not declare the extension `{}`",
+                sealed.len(),
+                self.limits.state,
+                crate::protocol::TASKS_EXTENSION
+            )));
+        }
+        Ok(sealed)
+    }
+
+    /// Opens the state of a further call, and adds the answers to it.
+    ///
+    /// # Errors
+    ///
+    /// `-32602` if the state is not one that this server gave to this caller
+    /// for this tool and these arguments, if it is too old or was used before,
+    /// and if an answer breaks the rules of its question; the state stays good
+    /// in that case.
+    pub(super) async fn open_round(
+        &self,
+        tool: &super::Tool,
+        call: &CallRequest<'_>,
+        retry: &Retry<'_>,
+    ) -> Result<Opened, ProtocolError> {
+        let now = self.now();
+        let state = self.open_state(tool, call, &retry.state, now).await?;
+        let until = state.issued_at.plus_millis(tool.definition.state_ttl_ms);
+        let mut round = Round {
+            journal: state.journal,
+            news: Vec::new(),
+            number: state.round,
+        };
+        let mut task = TaskState::replay(&round.journal).map_err(|_| foreign())?;
+        let due = task.due_timers(now);
+        round.add(&mut task, due, now)?;
+        let answered = task.snapshot().judge(&retry.answers)?;
+        round.add(&mut task, answered, now)?;
+        if round.news.is_empty() {
+            return Ok(Opened::AsksAgain(InputRequired {
+                requests: task.snapshot().input_requests.clone(),
+                state: retry.state.clone().into_owned(),
+            }));
+        }
+        if self.store.is_durable() && tool.definition.once {
+            let id = StateId {
+                run: task.snapshot().id.clone(),
+                round: state.round,
+            };
+            let first = self.store.spend(&id, until, now).await;
+            if !first.map_err(|error| store_failed(&error))? {
+                return Err(ProtocolError::invalid_params(
+                    "this `requestState` was used before, and each counts once: go on with the \
+                     newest, or call the tool again without one",
+                ));
+            }
+        }
+        Ok(Opened::GoesOn(round))
+    }
+
+    async fn open_state(
+        &self,
+        tool: &super::Tool,
+        call: &CallRequest<'_>,
+        sealed: &str,
+        now: Timestamp,
+    ) -> Result<State, ProtocolError> {
+        if sealed.len() > self.limits.state {
+            return Err(ProtocolError::invalid_params(format!(
+                "`requestState` takes {} bytes; the limit is {}",
+                sealed.len(),
+                self.limits.state
+            )));
+        }
+        let opened = self.sealer.open(sealed, &*self.store, now).await;
+        let text = opened
+            .map_err(|error| store_failed(&error))?
+            .map_err(|_| foreign())?;
+        let mut state: State = serde_json::from_slice(&text).map_err(|_| foreign())?;
+        let Some(Event::Created(created)) = state.journal.first_mut().map(|entry| &mut entry.event)
+        else {
+            return Err(foreign());
+        };
+        let is_ours = state.server == *self.server.name && state.scope == *self.server.scope;
+        // The same words for all of these: a client is not told whose it is.
+        if !is_ours || *created.tool != *tool.name() || created.caller != *call.caller {
+            return Err(foreign());
+        }
+        if state.issued_at.plus_millis(tool.definition.state_ttl_ms) <= now {
+            return Err(ProtocolError::invalid_params(format!(
+                "`requestState` is too old: it is good for {} s; call the tool again without it",
+                tool.definition.state_ttl_ms / 1000
+            )));
+        }
+        if state.arguments != digest(call.arguments) {
+            return Err(ProtocolError::invalid_params(
+                "the arguments are not those that `requestState` was given for: repeat them \
+                 unchanged, or call the tool without it",
+            ));
+        }
+        created.arguments = arguments(call.arguments);
+        Ok(state)
+    }
+}
+
+impl Round {
+    /// The call as it was made first.
+    pub(super) fn created(&self) -> (&Created, Timestamp) {
+        match self.journal.first() {
+            Some(Entry {
+                event: Event::Created(created),
+                at,
+                ..
+            }) => (created, *at),
+            _ => unreachable!("a state is only opened if it begins with the call"),
+        }
+    }
+
+    /// Adds what has happened since the state was sealed.
+    fn add(
+        &mut self,
+        task: &mut TaskState,
+        events: Vec<Event>,
+        at: Timestamp,
+    ) -> Result<(), ProtocolError> {
+        for event in events {
+            let seq = task.seq() + 1;
+            let entry = Entry { seq, at, event };
+            task.apply(&entry).map_err(|_| foreign())?;
+            self.news.push(entry);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn foreign() -> ProtocolError {
+    ProtocolError::invalid_params(
+        "`requestState` is not one that this tool gave to you: send it back as it was, with the \
+         call that it was given for, or call the tool without it",
+    )
+}
+
+pub(super) fn code_has_changed() -> ProtocolError {
+    ProtocolError::invalid_params(
+        "the server's code has changed since this call began: call the tool again without \
+         `requestState`",
+    )
+}
+
+fn elsewhere() -> Arc<RawValue> {
+    RawValue::from_string(ELSEWHERE.to_owned())
+        .expect("this is JSON")
+        .into()
+}
