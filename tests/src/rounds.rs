@@ -59,6 +59,7 @@ impl Asked {
     }
 
     /// What the next round asks, which must ask something.
+    #[must_use]
     #[track_caller]
     pub fn next(&self, reply: &Reply) -> Self {
         Self::of(reply, &self.tool, self.arguments.clone())
@@ -91,8 +92,8 @@ impl Asked {
 }
 
 /// An answer that accepts, with this content.
-pub fn accepted(content: Value) -> Value {
-    json!({ "action": "accept", "content": content })
+pub fn accepted(content: impl Into<Value>) -> Value {
+    json!({ "action": "accept", "content": content.into() })
 }
 
 /// The text of a result that went well.

@@ -244,18 +244,18 @@ mod tests {
     async fn what_is_sealed_opens_and_nothing_else_does() {
         let store = MemoryStore::new();
         let sealer = Sealer::with_store();
-        let sealed = sealer.seal(b"a state", &store, NOW).await.unwrap();
-        assert!(!sealed.contains("state"));
-        let opened = sealer.open(&sealed, &store, NOW).await.unwrap();
+        let state = sealer.seal(b"a state", &store, NOW).await.unwrap();
+        assert!(!state.contains("state"));
+        let opened = sealer.open(&state, &store, NOW).await.unwrap();
         assert_eq!(opened.unwrap(), b"a state");
-        for at in 0..sealed.len() {
-            let mut bytes = sealed.clone().into_bytes();
+        for at in 0..state.len() {
+            let mut bytes = state.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let forged = String::from_utf8(bytes).unwrap();
             let opened = sealer.open(&forged, &store, NOW).await.unwrap();
             assert!(opened.is_err(), "byte {at}");
         }
-        for short in ["", "A", "AQ", "=", "é", &sealed[..20]] {
+        for short in ["", "A", "AQ", "=", "é", &state[..20]] {
             assert!(sealer.open(short, &store, NOW).await.unwrap().is_err());
         }
     }
