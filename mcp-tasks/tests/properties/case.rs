@@ -28,7 +28,7 @@ pub(crate) struct Failure {
 }
 
 /// Runs a future on a clock of its own.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)

@@ -19,6 +19,7 @@ mod program;
 mod random;
 mod record;
 mod rest;
+mod rounds;
 mod store;
 mod trace;
 mod world;
@@ -34,14 +35,18 @@ fn setting(name: &str) -> Option<u64> {
 
 /// Tries programs, and prints the first that fails.
 fn try_many(runs: u64, case: impl Fn(u64) -> Case) {
-    let first = setting("PROPERTY_SEED").unwrap_or(1);
-    for seed in first..first + setting("PROPERTY_RUNS").unwrap_or(runs) {
+    each_seed(runs, |seed| {
         let case = case(seed);
         if let Err(failure) = case.run(seed) {
             let (case, failure) = case.shrink(failure, seed);
             panic!("{}", case.report(seed, &failure));
         }
-    }
+    });
+}
+
+fn each_seed(runs: u64, mut run: impl FnMut(u64)) {
+    let first = setting("PROPERTY_SEED").unwrap_or(1);
+    (first..first + setting("PROPERTY_RUNS").unwrap_or(runs)).for_each(&mut run);
 }
 
 #[test]

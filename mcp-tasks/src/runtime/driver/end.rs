@@ -26,6 +26,12 @@ impl Driver {
             .end_replay(&task, returned)
             .map_err(Stop::Hold)?;
         self.timers = timers;
+        // Between two rounds a timer may have gone off that was set in the first.
+        for outcome in &self.outcomes {
+            if let Event::TimerFired { key } = &outcome.event {
+                self.timers.retain(|(_, timer)| timer != key);
+            }
+        }
         if returned {
             // What was recorded after the outcome that it returned for is not
             // its affair.
