@@ -27,10 +27,12 @@ mod task;
 /// | `meta` | the `_meta` of the listing, as JSON: `{ "example.com/tier": 1 }` | none |
 /// | `ttl` | how long a task lives, `"24h"`, or `"none"` | 24 hours |
 /// | `poll_interval` | what clients are asked to wait | 1 second |
-/// | `support` | `"optional"`: for a client that does not declare the extension the call runs inline, and fails at its first question; `"required"`: it is refused before the body runs; `"forbidden"`: never a task | `"optional"` |
+/// | `support` | `"optional"`: a task for a client that declares the extension, else a call that asks in rounds, or while it is open; `"required"`: without the extension it is refused before the body runs; `"forbidden"`: never a task | `"optional"`; `"required"` with `sleep` or `signal` in the body |
 /// | `inline` | a plain result if done within this time | off |
 /// | `replay` | `false`: the body is never run again | `true` |
 /// | `cancel_grace` | time to clean up after a cancellation | none |
+/// | `state_ttl` | how long a state is good for that a call gives its client in rounds, at most `"7d"` | 1 hour |
+/// | `once` | `false`: such a state is accepted again and again; plays no part without a durable store | `true` |
 /// | `version` | the version that the journal records | 1 |
 /// | `crate` | the path of `mcp_tasks`, if it is renamed | `::mcp_tasks` |
 ///

@@ -62,11 +62,37 @@
 //! | do several things at once | [`join!`], [`try_join!`], [`race!`], [`join_all`] |
 //! | know the time, or draw lots | [`now`], [`random`], [`uuid()`] |
 //! | change the code under running tasks | [`patched`], `version` of [`mcp_task`] |
+//! | settle questions before there is a task | [`start_task`] |
 //! | say how it goes | [`set_status`], [`report_progress`], [`set_ttl`], [`extend_ttl`], [`task_id`] |
 //! | return something | text, [`Json`], [`ContentBlock`], [`ToolResult`], [`ToolError`] |
 //! | serve, alone or around an rmcp handler | `TaskServer` |
 //! | keep tasks | [`TaskStore`], [`MemoryStore`] |
 //! | put the router before something else | [`router`], [`runtime`] |
+//!
+//! # Every kind of client
+//!
+//! The same function serves clients that know nothing of tasks.
+//!
+//! | the client | a call | a question |
+//! |---|---|---|
+//! | declares the Tasks extension (2026-07-28) | is a task, from the beginning or from [`start_task`] on | shows in `tasks/get`, and is answered by `tasks/update` |
+//! | does not declare it (2026-07-28) | returns its result | is returned instead of the result, in rounds (P60): the client calls again with the answers and the `requestState` that it was given |
+//! | is of an older session (`initialize`) | stays open until it returns | is sent to the client while the call is open (P70) |
+//!
+//! `#[mcp_task(support = "required")]` refuses calls that cannot be tasks before
+//! anything runs; that is the default for a function with [`sleep`] or [`signal`]
+//! in its body, since a call should not stay open for days. `"forbidden"` makes no
+//! tasks.
+//!
+//! In rounds the sealed journal travels as `requestState`: encrypted, good for
+//! the caller, tool and arguments that it was given for, for an hour (`state_ttl`).
+//! Servers on one durable store agree on the keys; without one, give them with
+//! `TaskServer::state_keys`, or a restart makes every state invalid.
+//!
+//! What a step promises then: with a durable store each state is accepted once
+//! (`once = false` turns that off), so that a step whose round has been replied
+//! to is not run again. Without one a client may send an old state again, and what
+//! came after it runs again; a step that is `at_most_once` is refused.
 //!
 //! # What is recorded, and when
 //!

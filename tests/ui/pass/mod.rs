@@ -30,5 +30,6 @@ cases! {
     joins
     names
     own_functions
+    start
     steps
 }
