@@ -124,12 +124,25 @@ impl Runtime {
     /// Whatever the store says.
     #[doc(hidden)]
     pub async fn crash(&self) -> Result<(), StoreError> {
-        self.shared.loops.stop();
-        self.shared.lease.lose();
-        self.shared.known.poke_all();
+        self.stop();
         // The holder that had the tasks is no more.
         let shared = &self.shared;
         shared.store.enlist(&shared.server, shared.now()).await
+    }
+
+    /// Stops all work, before anything runs on; what ran keeps its claims.
+    pub(crate) fn stop(&self) {
+        self.shared.stop();
+    }
+
+    /// What [`stop`](Self::stop) does, without keeping the runtime alive.
+    pub(crate) fn stopper(&self) -> impl Fn() + Send + Sync + use<> {
+        let shared = Arc::downgrade(&self.shared);
+        move || {
+            if let Some(shared) = shared.upgrade() {
+                shared.stop();
+            }
+        }
     }
 
     /// The limits in force.
@@ -172,6 +185,12 @@ impl Shared {
             calls: self.known.missed_calls(),
             epoch: self.lease.epoch(),
         }
+    }
+
+    fn stop(&self) {
+        self.loops.stop();
+        self.lease.lose();
+        self.known.poke_all();
     }
 
     fn now(&self) -> Timestamp {

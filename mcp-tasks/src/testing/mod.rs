@@ -102,11 +102,43 @@
 //! assert_eq!(task.steps(), ["receipt"], "the card was charged once");
 //! # }
 //! ```
+//!
+//! [`crash_everywhere`] plays a scenario again and again, and crashes the server
+//! after another commit each time: the outcome must stay the same.
+//!
+//! ```
+//! # use mcp_tasks::prelude::*;
+//! # use serde_json::json;
+//! # async fn charge(_: u32) -> std::io::Result<u64> { Ok(1) }
+//! # #[mcp_task]
+//! # async fn pay(cents: u32) -> Result<String, ToolError> {
+//! #     let receipt = step(charge(cents)).await?;
+//! #     let address: String = ask_user("Where shall the receipt go?").await?;
+//! #     Ok(format!("receipt {receipt} to {address}"))
+//! # }
+//! use mcp_tasks::testing::{TestTask, crash_everywhere};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let text = crash_everywhere(async |crash| {
+//!     let task = TestTask::start(pay(500)).crash_after(crash).await;
+//!     task.answer("address", json!({"answer": "ada@example.com"})).await;
+//!     task.result().await.text()
+//! })
+//! .await;
+//! assert_eq!(text, "receipt 1 to ada@example.com");
+//! # }
+//! ```
 
+mod crash;
 mod observed;
+mod result;
+mod server;
 mod task;
 
-pub use task::{TestResult, TestTask};
+pub use crash::{CrashPoint, crash_everywhere};
+pub use result::TestResult;
+pub use task::{StartTask, TestTask};
 
 use crate::runtime::{Mismatch, Runtime, check};
 use crate::task::Journal;

@@ -1,19 +1,22 @@
 //! One task in a unit test.
 
+use std::future::IntoFuture;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::observed::{Observed, Record};
+use super::observed::Record;
+use super::server::{Machine, Server, Setup};
+use super::{CrashPoint, TestResult};
 use crate::MemoryStore;
-use crate::protocol::{Capabilities, ElicitationModes, InputRequest, ProtocolError, TaskStatus};
+use crate::protocol::{Capabilities, ElicitationModes, InputRequest, TaskStatus};
 use crate::runtime::{CallRequest, Called, Runtime, RuntimeBuilder, TaskCall, Tool};
-use crate::task::{Answer, Caller, Event, InputKey, Journal, Outcome, Snapshot, TaskId};
+use crate::task::{Answer, Caller, Event, InputKey, Journal, Snapshot, TaskId};
 
 /// A task that a unit test drives: it answers the questions, lets time go by,
 /// and crashes the server under the function.
@@ -54,22 +57,8 @@ use crate::task::{Answer, Caller, Event, InputKey, Journal, Outcome, Snapshot, T
 /// waited for can no longer come, when an answer does not fit.
 pub struct TestTask {
     server: Server,
-    /// One life of the server.
-    runtime: Runtime,
     id: TaskId,
 }
-
-/// What comes back after a crash.
-struct Server {
-    tool: Arc<Tool>,
-    store: MemoryStore,
-    record: Record,
-    clock: (SystemTime, Instant),
-    setup: Setup,
-}
-
-/// What a test adds to the server.
-type Setup = Box<dyn Fn(RuntimeBuilder) -> RuntimeBuilder + Send + Sync>;
 
 #[allow(clippy::missing_panics_doc, reason = "said once, on the type")]
 impl TestTask {
@@ -78,28 +67,11 @@ impl TestTask {
     ///
     /// A function whose arguments can all be cloned can be started again after
     /// a [`crash`](Self::crash).
-    pub async fn start<Args, C: TaskCall<Args>>(call: C) -> Self {
-        Self::start_on(call, |server| server).await
-    }
-
-    /// Starts a task on a server that is set up further.
-    pub async fn start_on<Args, C: TaskCall<Args>>(
-        call: C,
-        setup: impl Fn(RuntimeBuilder) -> RuntimeBuilder + Send + Sync + 'static,
-    ) -> Self {
-        let server = Server {
+    pub fn start<Args, C: TaskCall<Args>>(call: C) -> StartTask {
+        StartTask {
             tool: Arc::new(Tool::of_call(call)),
-            store: MemoryStore::new(),
-            record: Record::default(),
-            clock: (SystemTime::now(), Instant::now()),
-            setup: Box::new(setup),
-        };
-        let runtime = server.start();
-        let id = begin(&runtime).await;
-        Self {
-            server,
-            runtime,
-            id,
+            setup: Box::new(|server| server),
+            crash: CrashPoint::never(),
         }
     }
 
@@ -110,7 +82,8 @@ impl TestTask {
 
     /// The task as a client sees it now.
     pub async fn get(&self) -> Arc<Snapshot> {
-        let task = self.runtime.get(&self.id, &Caller::anonymous()).await;
+        let get = async |runtime: Runtime| runtime.get(&self.id, &Caller::anonymous()).await;
+        let task = self.server.on(get).await;
         task.unwrap_or_else(|error| panic!("the task is not there: {}", error.message))
     }
 
@@ -154,35 +127,36 @@ impl TestTask {
                 response: &response,
             }],
         );
-        let updated = self.runtime.update(&self.id, &caller, &answers).await;
+        let update = async |runtime: Runtime| runtime.update(&self.id, &caller, &answers).await;
+        let updated = self.server.on(update).await;
         updated.unwrap_or_else(|error| panic!("{}", error.message));
     }
 
     /// Fulfils a signal, whether or not the function waits for it yet.
     pub async fn signal(&self, name: &str, value: impl Serialize) {
-        let sent = self.runtime.tasks().signal(&self.id, name, &value).await;
+        let signal = async |runtime: Runtime| runtime.tasks().signal(&self.id, name, &value).await;
+        let sent = self.server.on(signal).await;
         sent.unwrap_or_else(|error| panic!("{}", error.message));
     }
 
     /// Asks for cancellation.
     pub async fn cancel(&self) {
-        let cancelled = self.runtime.cancel(&self.id, &Caller::anonymous()).await;
+        let cancel = async |runtime: Runtime| runtime.cancel(&self.id, &Caller::anonymous()).await;
+        let cancelled = self.server.on(cancel).await;
         cancelled.unwrap_or_else(|error| panic!("{}", error.message));
     }
 
     /// Kills the server where it stands, and starts another on what it has left
     /// behind. The function is run again from the top.
     pub async fn crash(&mut self) {
-        let crashed = self.runtime.crash().await;
-        crashed.expect("a store in memory does not fail");
-        self.runtime = self.server.start();
+        self.server.crash().await;
     }
 
     /// The messages that the function has set so far, in order. One that
     /// another follows before the function waits is passed over, as clients
     /// never see it.
     pub fn statuses(&self) -> Vec<String> {
-        self.server.record.all(|event| match event {
+        self.server.machine.record.all(|event| match event {
             Event::Status { message, .. } => message.as_deref().map(str::to_owned),
             _ => None,
         })
@@ -191,7 +165,7 @@ impl TestTask {
     /// The keys of the steps that have run so far, in the order in which they
     /// ended. A step that a crash has cut off is here once it has run again.
     pub fn steps(&self) -> Vec<String> {
-        self.server.record.all(|event| match event {
+        self.server.machine.record.all(|event| match event {
             Event::StepDone { key, .. } => Some(key.to_string()),
             _ => None,
         })
@@ -199,19 +173,26 @@ impl TestTask {
 
     /// What has been recorded so far; `None` once the task has ended.
     pub async fn journal(&self) -> Option<Journal> {
-        let journal = self.runtime.tasks().journal(&self.id).await;
+        let read = async |runtime: Runtime| runtime.tasks().journal(&self.id).await;
+        let journal = self.server.on(read).await;
         journal.unwrap_or_else(|error| panic!("{}", error.message))
     }
 
     /// Waits until the task is as described; gives it as it is then.
+    ///
+    /// # Panics
+    ///
+    /// If it has ended otherwise.
     pub async fn until(&self, wanted: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
-        let mut changes = self.server.store.changes();
+        let mut changes = self.server.machine.store.changes();
         loop {
             changes.mark_unchanged();
             let task = self.get().await;
             if wanted(&task) {
                 return task;
             }
+            let is_over = task.is_terminal();
+            assert!(!is_over, "it never was as waited for: {}", describe(&task));
             // The store lives as long as this does.
             let _ = changes.changed().await;
         }
@@ -235,28 +216,74 @@ impl TestTask {
     }
 }
 
+/// A task that is about to be started, made by [`TestTask::start`].
+#[must_use = "a task is started when this is awaited"]
+pub struct StartTask {
+    tool: Arc<Tool>,
+    setup: Setup,
+    crash: CrashPoint,
+}
+
+impl StartTask {
+    /// Sets the server up further.
+    pub fn on(
+        mut self,
+        setup: impl Fn(RuntimeBuilder) -> RuntimeBuilder + Send + Sync + 'static,
+    ) -> Self {
+        self.setup = Box::new(setup);
+        self
+    }
+
+    /// Lets the server crash right after it has made so many commits, and
+    /// another take up what it has left behind; or when
+    /// [`crash_everywhere`](super::crash_everywhere) says.
+    ///
+    /// Commits are counted from 1, the task's creation. Each question, answer,
+    /// step, timer and signal takes one, unless several are recorded together;
+    /// so does the end, and the note that a function has come to wait. What the
+    /// test is told (that an answer was taken, say) it is told before the crash;
+    /// what it is about to do is done on the next server.
+    pub fn crash_after(mut self, commits: impl Into<CrashPoint>) -> Self {
+        self.crash = commits.into();
+        self
+    }
+
+    async fn begin(self) -> TestTask {
+        let server = Server::start(Machine {
+            tool: self.tool,
+            store: MemoryStore::new(),
+            record: Record::default(),
+            clock: (SystemTime::now(), Instant::now()),
+            setup: self.setup,
+            crash: self.crash,
+        });
+        let id = server
+            .on(async |runtime: Runtime| begin(&runtime).await)
+            .await;
+        TestTask { server, id }
+    }
+}
+
+impl IntoFuture for StartTask {
+    type Output = TestTask;
+    type IntoFuture = Pin<Box<dyn Future<Output = TestTask> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.begin())
+    }
+}
+
+impl std::fmt::Debug for StartTask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StartTask").finish_non_exhaustive()
+    }
+}
+
 impl std::fmt::Debug for TestTask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TestTask")
             .field("id", &self.id)
             .finish_non_exhaustive()
-    }
-}
-
-impl Server {
-    fn start(&self) -> Runtime {
-        let builder = Runtime::builder("test", "0")
-            .tool(self.tool.clone())
-            .store(Observed {
-                inner: self.store.share(),
-                record: self.record.clone(),
-            })
-            .tokio_clock(self.clock.0, self.clock.1);
-        let runtime = (self.setup)(builder)
-            .build()
-            .unwrap_or_else(|error| panic!("{error}"));
-        runtime.start();
-        runtime
     }
 }
 
@@ -295,7 +322,7 @@ fn question<'a>(task: &'a Snapshot, key: &str) -> Option<&'a InputRequest> {
         .map(|(_, request)| request)
 }
 
-fn describe(task: &Snapshot) -> String {
+pub(super) fn describe(task: &Snapshot) -> String {
     let questions: Vec<_> = task
         .input_requests
         .iter()
@@ -306,67 +333,5 @@ fn describe(task: &Snapshot) -> String {
         (None, false) => format!("it waits for {}. {message}", questions.join(", ")),
         (None, true) => format!("it works. {message}"),
         (Some(outcome), _) => format!("it ended as {outcome:?}"),
-    }
-}
-
-/// How a task under test has ended.
-#[derive(Clone, Debug)]
-pub struct TestResult(Arc<Snapshot>);
-
-impl TestResult {
-    /// The task as a client sees it.
-    pub fn task(&self) -> &Snapshot {
-        &self.0
-    }
-
-    /// Whether it completed with an error of the tool.
-    ///
-    /// # Panics
-    ///
-    /// If it did not complete.
-    pub fn is_error(&self) -> bool {
-        self.json()["isError"] == json!(true)
-    }
-
-    /// The error, if the task failed.
-    pub fn error(&self) -> Option<&ProtocolError> {
-        match &self.0.outcome {
-            Some(Outcome::Failed { error }) => Some(error),
-            _ => None,
-        }
-    }
-
-    /// The text of the result.
-    ///
-    /// # Panics
-    ///
-    /// If the task did not complete.
-    pub fn text(&self) -> String {
-        let json = self.json();
-        let blocks = json["content"].as_array();
-        let texts = blocks
-            .into_iter()
-            .flatten()
-            .filter_map(|block| block["text"].as_str());
-        texts.collect()
-    }
-
-    /// The structured content of the result.
-    ///
-    /// # Panics
-    ///
-    /// If the task did not complete, or its content is not a `T`.
-    pub fn structured<T: DeserializeOwned>(&self) -> T {
-        let content = self.json()["structuredContent"].clone();
-        serde_json::from_value(content).unwrap_or_else(|error| panic!("{error}: {:?}", self.0))
-    }
-
-    fn json(&self) -> Value {
-        match &self.0.outcome {
-            Some(Outcome::Completed { result }) => {
-                serde_json::from_str(result.get()).expect("a result is JSON")
-            }
-            _ => panic!("it did not complete: {}", describe(&self.0)),
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! What the test kit gives to those who write task functions.
 
+mod crashes;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,6 +80,14 @@ async fn declining_timing_out_and_cancelling() {
     task.asked("approval").await;
     task.cancel().await;
     assert_eq!(task.result().await.task().status(), TaskStatus::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
+#[should_panic(expected = "it never was as waited for: it ended as")]
+async fn what_can_no_longer_come_fails_the_test_with_words() {
+    let task = TestTask::start(deploy("x".to_owned(), State(Fleet::default()))).await;
+    task.decline("approval").await;
+    task.until(|task| task.message.is_some()).await;
 }
 
 #[tokio::test(start_paused = true)]
