@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
-use syn::{Expr, ExprCall, LitStr};
+use syn::{Expr, ExprCall, ExprMethodCall, LitStr};
 
 use super::awaits::{ends, parenthesised};
 use super::calls::{is_run_time_key, key_literal_of};
@@ -80,7 +80,9 @@ impl Rewriter<'_> {
             Expr::Paren(inner) => self.may_be_flow(&inner.expr),
             Expr::Group(inner) => self.may_be_flow(&inner.expr),
             Expr::Call(call) => is_function(call) && self.our_call(call).is_none(),
-            Expr::MethodCall(call) if call.method == "key" => self.may_be_flow(&call.receiver),
+            Expr::MethodCall(call) if call.method == "key" || is_timeout(call) => {
+                self.may_be_flow(&call.receiver)
+            }
             Expr::MethodCall(call) => is_self(&call.receiver),
             _ => false,
         }
@@ -104,7 +106,7 @@ enum Explicit<'e> {
     AtRunTime,
 }
 
-/// The expression before `.key(..)`, and the key.
+/// The expression before `.key(..)` and `.timeout(..)`, and the key.
 fn without_key(expr: &Expr) -> (&Expr, Explicit<'_>) {
     match expr {
         Expr::Paren(inner) => without_key(&inner.expr),
@@ -112,10 +114,15 @@ fn without_key(expr: &Expr) -> (&Expr, Explicit<'_>) {
         Expr::MethodCall(call) => match key_literal_of(call) {
             Some(literal) => (&call.receiver, Explicit::Literal(literal)),
             None if is_run_time_key(call) => (&call.receiver, Explicit::AtRunTime),
+            None if is_timeout(call) => without_key(&call.receiver),
             None => (expr, Explicit::None),
         },
         _ => (expr, Explicit::None),
     }
+}
+
+fn is_timeout(call: &ExprMethodCall) -> bool {
+    call.method == "timeout" && call.args.len() == 1
 }
 
 fn is_function(call: &ExprCall) -> bool {
