@@ -171,9 +171,10 @@ pub use flow::{
     Ask, AskError, BoundStep, DurableFuture, Extract, FlowCall, Given, JoinAll, Json, MissingState,
     Needs, OnAmbiguous, OptionalAsk, OutsideOfTask, Random, Retry, Signal, SignalError,
     SignalValue, Sleep, State, States, Step, StepError, StepOutcome, StepResult, StepValue,
-    StepWith, TaskOutput, ToolError, ToolOutput, Unrecorded, ask_user, cancelled, extend_ttl,
-    join_all, now, patched, random, report_progress, set_status, set_ttl, signal, sleep,
-    sleep_until, start_task, step, step_key, step_value, step_with, task_id, unrecorded, uuid,
+    StepWith, TaskOutput, TimedOut, ToolError, ToolOutput, Unrecorded, ask_user, cancelled,
+    extend_ttl, join_all, now, patched, random, report_progress, set_status, set_ttl, signal,
+    sleep, sleep_until, start_task, step, step_key, step_value, step_with, task_id, unrecorded,
+    uuid,
 };
 pub use mcp_tasks_macros::Elicit;
 /// ```
@@ -276,7 +277,7 @@ pub mod prelude {
     pub use crate::TaskServer;
     pub use crate::{
         AskError, Caller, ClientInfo, Elicit, Json, Meta, OnAmbiguous, Retry, SignalError, State,
-        StepError, ToolError, ask_user, cancelled, extend_ttl, join, join_all, mcp_task,
+        StepError, TimedOut, ToolError, ask_user, cancelled, extend_ttl, join, join_all, mcp_task,
         mcp_task_flow, mcp_task_impl, now, patched, race, random, report_progress, set_status,
         set_ttl, signal, sleep, sleep_until, start_task, step, step_key, step_value, step_with,
         task_id, try_join, unrecorded, uuid,

@@ -5,9 +5,11 @@ use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::bind::{Awaited, InTask, Unawaited};
-use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Request, Site};
+use super::timer::Sleeping;
+use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Request, Site, TimedOut};
 
 /// A call of a function marked [`#[mcp_task_flow]`](crate::mcp_task_flow), which
 /// gives a `T` when it is awaited.
@@ -63,6 +65,61 @@ impl<'a, T> FlowCall<'a, T> {
         self
     }
 
+    /// Gives up after `timeout`, counted from when the function gets here: the
+    /// flow is dropped where it stands, which withdraws what it has asked for,
+    /// and the outcome is [`TimedOut`].
+    ///
+    /// ```
+    /// use mcp_tasks::prelude::*;
+    ///
+    /// #[mcp_task_flow]
+    /// async fn interview() -> Result<String, AskError> {
+    ///     let name: String = ask_user("What is your name?").await?;
+    ///     let place: String = ask_user("Where are you from?").await?;
+    ///     Ok(format!("{name} from {place}"))
+    /// }
+    ///
+    /// #[mcp_task]
+    /// async fn introduce() -> Result<String, ToolError> {
+    ///     let guest = interview().timeout(Duration::from_secs(3600)).await;
+    ///     Ok(match guest {
+    ///         Ok(guest) => guest?,
+    ///         Err(_) => "somebody in a hurry".to_owned(),
+    ///     })
+    /// }
+    /// ```
+    ///
+    /// Where both end the task, `??` does for a flow that gives a `Result`.
+    ///
+    /// # Durability
+    ///
+    /// The time is that of one timer, which survives restarts as that of
+    /// [`sleep`](crate::sleep) does; its key is that of the call with `/#timeout`
+    /// after it.
+    #[track_caller]
+    pub fn timeout(self, timeout: Duration) -> FlowCall<'a, Result<T, TimedOut>>
+    where
+        T: Send + 'a,
+    {
+        let place = Location::caller();
+        let Stage::Call(start, NotInTask { .. }) = self.stage else {
+            unreachable!("what is not bound to a task has not started");
+        };
+        let start: Start<'a, Result<T, TimedOut>> = Box::new(move |flow: Flow| {
+            let key = flow.pass("#timeout");
+            let timer = Sleeping::new(flow.clone(), key, place, timeout);
+            Box::pin(Timed {
+                running: Some(start(flow)),
+                timer,
+                timeout,
+            })
+        });
+        FlowCall {
+            key: self.key,
+            stage: Stage::Call(start, NotInTask::NEW),
+        }
+    }
+
     /// Says that the call is dropped. Generated code only.
     #[doc(hidden)]
     pub fn __dropped(self)
@@ -91,6 +148,35 @@ impl<'a, T> FlowCall<'a, T> {
             Stage::Running(_) | Stage::Started => Stage::Started,
         };
         FlowCall { key: None, stage }
+    }
+}
+
+/// A flow, and the timer that ends it.
+struct Timed<'a, T> {
+    /// Until it is over.
+    running: Option<Running<'a, T>>,
+    timer: Sleeping,
+    timeout: Duration,
+}
+
+impl<T> Future for Timed<'_, T> {
+    type Output = Result<T, TimedOut>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let running = this.running.as_mut().expect("polled again after its end");
+        let outcome = match running.as_mut().poll(cx) {
+            Poll::Ready(output) => Ok(output),
+            Poll::Pending => match Pin::new(&mut this.timer).poll(cx) {
+                Poll::Ready(()) => Err(TimedOut::new(this.timeout)),
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        // Dropped here, not when whoever awaits this comes to it: what it asked
+        // for is withdrawn before anything else is asked.
+        this.running = None;
+        this.timer.close();
+        Poll::Ready(outcome)
     }
 }
 

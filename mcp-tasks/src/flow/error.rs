@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use crate::protocol::{ProtocolError, ToolResult};
 use crate::task::InputKey;
@@ -27,6 +28,29 @@ pub enum AskError {
     /// The client did not declare that it can show such a question.
     #[error("the client cannot show questions: it did not declare the elicitation capability")]
     Unsupported,
+}
+
+/// A part of a task was not done within the time that it was given: see
+/// [`FlowCall::timeout`](crate::FlowCall::timeout).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("not done within {0:?}")]
+pub struct TimedOut(Duration);
+
+impl TimedOut {
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self(timeout)
+    }
+
+    /// The time that it was given.
+    pub fn timeout(&self) -> Duration {
+        self.0
+    }
+}
+
+impl From<TimedOut> for AskError {
+    fn from(_: TimedOut) -> Self {
+        Self::TimedOut
+    }
 }
 
 /// What a failed step said, and which step it was.

@@ -44,7 +44,7 @@ pub(crate) use context::Context;
 pub use context::Flow;
 pub use draw::{Random, now, random, uuid};
 pub use durable::{DurableFuture, branch, durable};
-pub use error::{AskError, SignalError, StepError, ToolError};
+pub use error::{AskError, SignalError, StepError, TimedOut, ToolError};
 pub use join::{JoinAll, join, join_all, race, try_join};
 pub(crate) use output::Running;
 pub use output::{AnyArguments, Arguments, Body, Json, TaskOutput, ToolOutput};

@@ -124,6 +124,30 @@ pub struct Sleeping {
     unset: Option<TimerDue>,
 }
 
+impl Sleeping {
+    /// A timer that is set when it is first polled.
+    pub(super) fn new(
+        flow: Flow,
+        key: InputKey,
+        place: &'static Location<'static>,
+        duration: Duration,
+    ) -> Self {
+        Self {
+            place,
+            flow,
+            key,
+            unset: Some(TimerDue::After(duration)),
+        }
+    }
+
+    /// Stops waiting: what is set is withdrawn.
+    pub(super) fn close(&mut self) {
+        if self.unset.is_none() {
+            self.flow.close(&self.key);
+        }
+    }
+}
+
 impl Future for Sleeping {
     type Output = ();
 
@@ -146,8 +170,6 @@ impl Future for Sleeping {
 
 impl Drop for Sleeping {
     fn drop(&mut self) {
-        if self.unset.is_none() {
-            self.flow.close(&self.key);
-        }
+        self.close();
     }
 }

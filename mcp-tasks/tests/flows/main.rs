@@ -7,6 +7,7 @@ mod keys;
 mod methods;
 mod names;
 mod places;
+mod timeouts;
 
 use mcp_tasks::task::Event;
 use mcp_tasks::testing::TestTask;
