@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprCall, GenericArgument, Ident, Pat, PatIdent, PathArguments, Type};
+use syn::{Expr, ExprCall, GenericArgument, Ident, Pat, PatIdent, PathArguments, Stmt, Type};
 
 use super::messages;
 use super::report::Report;
@@ -158,6 +158,7 @@ pub(crate) fn called_function(argument: &Expr) -> String {
         Expr::Group(inner) => called_function(&inner.expr),
         Expr::Reference(inner) => called_function(&inner.expr),
         Expr::Await(inner) => called_function(&inner.base),
+        Expr::Async(block) => awaited_by(&block.block.stmts),
         Expr::Try(inner) => called_function(&inner.expr),
         Expr::MethodCall(call) => {
             let name = unraw(&call.method);
@@ -199,6 +200,19 @@ pub(crate) fn called_function(argument: &Expr) -> String {
             .segments
             .last()
             .map_or_else(|| "block".to_owned(), |last| unraw(&last.ident)),
+        _ => "block".to_owned(),
+    }
+}
+
+/// What a block calls that does nothing but await one call: it only keeps alive
+/// what the call borrows.
+fn awaited_by(statements: &[Stmt]) -> String {
+    let [Stmt::Expr(value, None)] = statements else {
+        return "block".to_owned();
+    };
+    match strip(value) {
+        Expr::Await(_) => called_function(value),
+        Expr::Try(inner) if matches!(strip(&inner.expr), Expr::Await(_)) => called_function(value),
         _ => "block".to_owned(),
     }
 }

@@ -95,7 +95,15 @@ fn a_step_is_named_by_its_binding_and_says_what_it_calls() {
         ("step((plan())).await?;", "plan by plan"),
         ("step(plan().map_err(Into::into)).await?;", "plan by plan"),
         ("step(client.get(url).send()).await?;", "send by send"),
-        ("step(async { plan().await }).await?;", "block by block"),
+        ("step(async { plan().await }).await?;", "plan by plan"),
+        (
+            "step(async move { Ok(plan().await?) }).await?;",
+            "block by block",
+        ),
+        (
+            "step(async { let p = at(); plan(p).await }).await?;",
+            "block by block",
+        ),
         ("step_value(prepared).await;", "prepared by prepared"),
         ("step(plan()).key(\"first\").await?;", "first by plan"),
         ("step(fleet.r#move()).await?;", "move by move"),
@@ -118,8 +126,8 @@ fn a_step_with_retries_is_named_by_what_its_closure_calls() {
             "block by block",
         ),
         (
-            "step_with(policy, || async { plan().await }).await?;",
-            "block by block",
+            "step_with(policy, || async { plan(&fleet).await }).await?;",
+            "plan by plan",
         ),
         ("step_with(policy, plan).await?;", "plan by plan"),
         (
@@ -136,7 +144,7 @@ fn an_unrecorded_future_is_named_like_a_step() {
     for (body, key) in [
         ("let page = unrecorded(fetch(&url)).await;", "page"),
         ("unrecorded(fetch(&url)).await;", "fetch"),
-        ("unrecorded(async { fetch(&url).await }).await;", "block"),
+        ("unrecorded(async { fetch(&url).await }).await;", "fetch"),
         ("unrecorded(fetch(&url)).key(\"page\").await;", "page"),
     ] {
         assert_eq!(keys(body), [key], "{body}");
