@@ -101,29 +101,25 @@ impl StepError {
     }
 }
 
-/// Why a signal's value cannot be used: it does not fit the type that
-/// [`signal`](crate::signal) was called with.
+/// Why a wait for a signal has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the value of the signal `{name}` does not fit: {message}")]
-pub struct SignalError {
-    name: String,
-    message: String,
-}
-
-impl SignalError {
-    pub(super) fn new(name: String, message: String) -> Self {
-        Self { name, message }
-    }
-
-    /// The signal's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What does not fit.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
+#[non_exhaustive]
+pub enum SignalError {
+    /// The signal came, and its value does not fit the type that
+    /// [`signal`](crate::signal) was called with.
+    #[error("the value of the signal `{name}` does not fit: {message}")]
+    Unfit {
+        /// The signal's name.
+        name: String,
+        /// What does not fit.
+        message: String,
+    },
+    /// It did not come within the wait's timeout.
+    #[error("the signal `{name}` did not come in time")]
+    TimedOut {
+        /// The signal's name.
+        name: String,
+    },
 }
 
 /// How a task function fails.

@@ -1,13 +1,16 @@
 //! Signals: what other code of the server tells a task.
 
 use std::future::{Future, IntoFuture};
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::bind::{Awaited, InTask, Unawaited};
+use super::timer::Sleeping;
 use super::{Bind, Bound, DurableFuture, Flow, NotInTask, SignalError, Site};
 
 /// Waits for a signal: a value that other code of the server, such as a webhook
@@ -43,7 +46,8 @@ use super::{Bind, Bound, DurableFuture, Flow, NotInTask, SignalError, Site};
 ///
 /// # Errors
 ///
-/// [`SignalError`] if the value does not fit the type; it counts as taken.
+/// [`SignalError`]: the value does not fit the type, and counts as taken; or it
+/// has not come within [`timeout`](Signal::timeout).
 ///
 /// # Durability
 ///
@@ -56,6 +60,7 @@ use super::{Bind, Bound, DurableFuture, Flow, NotInTask, SignalError, Site};
 pub fn signal<T: SignalValue>(name: impl Into<String>) -> Signal<T, NotInTask> {
     Signal {
         name: name.into(),
+        timeout: None,
         read: |value| serde_json::from_str(value.get()),
         state: NotInTask::NEW,
     }
@@ -76,11 +81,23 @@ impl<T: DeserializeOwned> SignalValue for T {}
 #[must_use = "a signal is only taken when it is awaited"]
 pub struct Signal<T, S> {
     name: String,
+    timeout: Option<(Duration, &'static Location<'static>)>,
     read: Read<T>,
     state: S,
 }
 
 type Read<T> = fn(&RawValue) -> serde_json::Result<T>;
+
+impl<T, S> Signal<T, S> {
+    /// Gives up after `timeout`, counted from when the function gets here: the
+    /// outcome is [`SignalError::TimedOut`], and a signal that comes later is
+    /// left to the next wait.
+    #[track_caller]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some((timeout, Location::caller()));
+        self
+    }
+}
 
 impl<T> Bind<Signal<T, NotInTask>> {
     /// Binds the wait to the running task. Generated code only.
@@ -88,6 +105,7 @@ impl<T> Bind<Signal<T, NotInTask>> {
     pub fn bind(self, flow: &Flow, site: Site) -> Signal<T, Bound> {
         Signal {
             name: self.0.name,
+            timeout: self.0.timeout,
             read: self.0.read,
             state: Bound::unkeyed(flow, site),
         }
@@ -110,9 +128,16 @@ impl<T> IntoFuture for Signal<T, Bound> {
     type IntoFuture = Listening<T>;
 
     fn into_future(self) -> Listening<T> {
+        let (name, flow) = (self.name, self.state.flow);
+        let timer = self.timeout.map(|(timeout, place)| {
+            // No other key can have this one's form.
+            let key = flow.pass(&format!("{name}#signal#timeout"));
+            Sleeping::new(flow.clone(), key, place, timeout)
+        });
         Listening {
-            flow: self.state.flow,
-            name: self.name,
+            flow,
+            name,
+            timer,
             read: self.read,
         }
     }
@@ -128,9 +153,13 @@ impl<T, S> DurableFuture for Signal<T, S> {
     where
         S: InTask,
     {
-        let Self { name, read, state } = self;
-        let state = state.into_bound();
-        Signal { name, read, state }.into_future()
+        let signal = Signal {
+            name: self.name,
+            timeout: self.timeout,
+            read: self.read,
+            state: self.state.into_bound(),
+        };
+        signal.into_future()
     }
 }
 
@@ -138,19 +167,30 @@ impl<T, S> DurableFuture for Signal<T, S> {
 pub struct Listening<T> {
     flow: Flow,
     name: String,
+    /// Until it is over.
+    timer: Option<Sleeping>,
     read: Read<T>,
 }
 
 impl<T> Future for Listening<T> {
     type Output = Result<T, SignalError>;
 
-    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.flow.take_signal(&self.name) {
-            None => Poll::Pending,
-            Some(value) => Poll::Ready(
-                (self.read)(&value)
-                    .map_err(|error| SignalError::new(self.name.clone(), error.to_string())),
-            ),
-        }
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let outcome = if let Some(value) = self.flow.take_signal(&self.name) {
+            (self.read)(&value).map_err(|error| SignalError::Unfit {
+                name: self.name.clone(),
+                message: error.to_string(),
+            })
+        } else {
+            let timer = self.timer.as_mut().map(|timer| Pin::new(timer).poll(cx));
+            let Some(Poll::Ready(())) = timer else {
+                return Poll::Pending;
+            };
+            let name = self.name.clone();
+            Err(SignalError::TimedOut { name })
+        };
+        // Withdrawn, if it still runs.
+        self.timer = None;
+        Poll::Ready(outcome)
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mcp_tasks::prelude::*;
 use mcp_tasks::runtime::RuntimeBuilder;
+use mcp_tasks::testing::{TestTask, crash_everywhere};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -103,7 +104,7 @@ async fn a_wait_that_is_dropped_takes_nothing() {
 async fn picky() -> Result<String, ToolError> {
     let (left, right) = join!(signal::<u32>("number"), signal::<u32>("number"));
     let error = left.unwrap_err();
-    assert_eq!(error.name(), "number");
+    assert!(matches!(&error, SignalError::Unfit { name, .. } if name == "number"));
     assert_eq!(right?, 7);
     Err(error.into())
 }
@@ -138,4 +139,39 @@ async fn a_task_that_has_ended_or_never_was_takes_no_signal() {
     assert_eq!(before.updated_at, life.get(&id).await.updated_at);
     let nobody = mcp_tasks::task::TaskId::from_text("nobody");
     assert!(!tasks.signal(&nobody, "number", &4).await.unwrap());
+}
+
+/// Waits three times for the same; each for an hour.
+#[mcp_task(ttl = "30d")]
+async fn hourly() -> Result<String, ToolError> {
+    let hour = Duration::from_secs(3600);
+    let mut heard = Vec::new();
+    for _ in 0..3 {
+        heard.push(match signal::<u32>("tick").timeout(hour).await {
+            Ok(number) => number.to_string(),
+            Err(SignalError::TimedOut { name }) => format!("no {name}"),
+            Err(error) => return Err(error.into()),
+        });
+        // An answer under the key of the signal's name, with a timer of its own.
+        let tick: Result<bool, AskError> = ask_user("Heard it?").timeout(hour).await;
+        heard.push(format!("{tick:?}"));
+    }
+    Ok(heard.join(" "))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_a_signal_can_be_given_up_and_leaves_the_signal_to_the_next() {
+    let text = crash_everywhere(async |crash| {
+        let task = TestTask::start(hourly()).crash_after(crash).await;
+        task.signal("tick", 1).await;
+        task.answer("tick", json!({"answer": true})).await;
+        // The second wait is over before its signal comes, while the second
+        // question stands.
+        task.asked("tick#2").await;
+        task.signal("tick", 3).await;
+        task.answer("tick#2", json!({"answer": true})).await;
+        task.answer("tick#3", json!({"answer": true})).await;
+        task.result().await.text()
+    });
+    assert_eq!(text.await, "1 Ok(true) no tick Ok(true) 3 Ok(true)");
 }
