@@ -256,7 +256,7 @@ pub use mcp_tasks_macros::mcp_task_flow;
 /// ```
 ///
 pub use mcp_tasks_macros::mcp_task_impl;
-pub use protocol::{Audience, ContentBlock, Icon, IconTheme, ProtocolError, ToolResult};
+pub use protocol::{Audience, Choice, ContentBlock, Icon, IconTheme, ProtocolError, ToolResult};
 #[cfg(feature = "server")]
 pub use rmcp;
 pub use runtime::{Limits, Tasks};

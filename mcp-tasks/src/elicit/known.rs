@@ -11,8 +11,8 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use serde_json::value::RawValue;
 
-use super::Elicit;
-use crate::protocol::{FieldError, Form};
+use super::{ANSWER, Elicit};
+use crate::protocol::{Choice, Field, FieldError, FieldKind, Form};
 
 /// The form of a type.
 #[derive(Clone, Debug)]
@@ -81,12 +81,30 @@ fn make<T: Elicit>() -> Known {
         let ty = type_name::<T>().replace("mcp_tasks::elicit::schema::", "");
         return Err(Arc::new(FormError { ty, faults }));
     }
-    let form = T::form();
+    Ok(written(T::form()))
+}
+
+/// The form that asks for one of these, which is made for one question.
+///
+/// # Errors
+///
+/// That there are none, or that one is there twice.
+pub(crate) fn choice_form(choices: Vec<Choice>) -> Known {
+    let form = Form::new().require(ANSWER, Field::new(FieldKind::select(choices)));
+    let faults = form.faults();
+    if !faults.is_empty() {
+        let ty = "String".to_owned();
+        return Err(Arc::new(FormError { ty, faults }));
+    }
+    Ok(written(form))
+}
+
+fn written(form: Form) -> KnownForm {
     let json = RawValue::from_string(form.to_json_text()).expect("a form's text is JSON");
-    Ok(KnownForm {
+    KnownForm {
         form: Arc::new(form),
         json: json.into(),
-    })
+    }
 }
 
 /// Whether a type can be asked for: for a unit test, where it is found before

@@ -44,6 +44,10 @@
 //! field [`answer`](ANSWER), and so can `()`, a form without fields that a
 //! person can only accept, decline or dismiss.
 //!
+//! Choices that are known only when the function runs are given to the question:
+//! `ask_user::<String>("Which?").choices(names)`, see
+//! [`choices`](crate::Ask::choices).
+//!
 //! A type that derives schemars' `JsonSchema` instead is asked for as
 //! [`FromSchema<T>`](FromSchema).
 //!
@@ -68,7 +72,7 @@ use serde_json::Value;
 
 use crate::protocol::{Choice, Content, FieldError, FieldKind, Form};
 pub use known::{FormError, check};
-pub(crate) use known::{KnownForm, known_form};
+pub(crate) use known::{KnownForm, choice_form, known_form};
 pub use schema::FromSchema;
 
 /// The name of the only field of a form that asks for a single value.

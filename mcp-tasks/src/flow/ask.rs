@@ -11,10 +11,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::bind::{InTask, Keyed, rename};
+use super::choices::AskedForm;
 use super::request::{Kind, Outcome, Request, TimerDue};
 use super::timer::set_timer;
 use super::{AskError, Bind, Bound, DurableFuture, Flow, NotInTask, Site};
-use crate::elicit::{self, Elicit, FormError, KnownForm};
+use crate::elicit::{self, Elicit, KnownForm};
 use crate::protocol::{Content, FieldError, InputRequest};
 use crate::task::{Action, InputKey, Response};
 
@@ -56,7 +57,7 @@ pub fn ask_user<T: Elicit>(message: impl Into<String>) -> Ask<T, NotInTask> {
         timeout: None,
         any_wording: false,
         state: NotInTask::NEW,
-        form: elicit::known_form::<T>,
+        form: AskedForm::OfType(elicit::known_form::<T>),
         read: T::from_content,
     }
 }
@@ -71,19 +72,16 @@ pub struct Ask<T, S> {
     timeout: Option<Duration>,
     any_wording: bool,
     state: S,
-    form: MakeForm,
+    pub(super) form: AskedForm,
     read: Read<T>,
 }
-
-/// Gives the form that the question shows, or why there is none.
-type MakeForm = fn() -> Result<KnownForm, Arc<FormError>>;
 
 /// Reads what was filled in.
 type Read<T> = fn(&Content) -> Result<T, Vec<FieldError>>;
 
 /// A question that may stay without an answer, made by [`Ask::optional`].
 #[must_use = "a question is only asked when it is awaited"]
-pub struct OptionalAsk<T, S>(Ask<T, S>);
+pub struct OptionalAsk<T, S>(pub(super) Ask<T, S>);
 
 #[allow(
     private_bounds,
@@ -246,7 +244,7 @@ pub struct Asking<T> {
     message: String,
     timer: Option<(InputKey, Duration)>,
     stage: Stage,
-    form: MakeForm,
+    form: AskedForm,
     read: Read<T>,
 }
 
@@ -263,7 +261,7 @@ impl<T> Asking<T> {
             self.stage = Stage::Over;
             return Err(AskError::Unsupported);
         }
-        let form = match (self.form)() {
+        let form = match self.form.make() {
             Ok(form) => form,
             Err(error) => {
                 self.stage = Stage::Over;

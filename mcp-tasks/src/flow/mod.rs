@@ -12,6 +12,7 @@
 mod ask;
 mod bind;
 mod call;
+mod choices;
 mod context;
 mod draw;
 mod durable;

@@ -3,7 +3,7 @@
 use mcp_tasks::elicit::{self, FromSchema};
 use mcp_tasks::prelude::*;
 use mcp_tasks::runtime::Runtime;
-use mcp_tasks::testing::TestTask;
+use mcp_tasks::testing::{TestTask, crash_everywhere};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -183,4 +183,60 @@ fn a_server_that_is_told_what_it_asks_does_not_start_with_a_form_that_cannot_be(
         assert!(error.contains(words), "{words:?} in {error}");
     }
     assert_eq!(elicit::check::<Computed>().unwrap_err().faults().len(), 1);
+}
+
+#[mcp_task]
+async fn check_out(State(branches): State<Vec<String>>) -> Result<String, ToolError> {
+    let branches = step(async { Ok::<_, std::io::Error>(branches) }).await?;
+    let branch = ask_user("Which branch?").choices(&branches).await?;
+    let how = ask_user("How?")
+        .choices([("merge", "Merge it"), ("rebase", "Rebase onto it")])
+        .optional()
+        .timeout(Duration::from_secs(60))
+        .await?;
+    Ok(format!("{branch} {how:?}"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn choices_can_be_made_when_the_function_runs() {
+    let text = crash_everywhere(async |crash| {
+        let branches = ["main", "next"].map(str::to_owned);
+        let call = check_out(State(branches.to_vec()));
+        let task = TestTask::start(call).crash_after(crash).await;
+        let question = task.asked("branch").await;
+        assert!(question.params.get().ends_with(concat!(
+            r#""requestedSchema":{"type":"object","properties":{"answer":"#,
+            r#"{"type":"string","enum":["main","next"]}},"required":["answer"]}}"#
+        )));
+        task.answer("branch", json!({"answer": "next"})).await;
+        let question = task.asked("how").await;
+        assert!(question.params.get().contains(
+            r#""oneOf":[{"const":"merge","title":"Merge it"},{"const":"rebase","title":"Rebase onto it"}]"#
+        ));
+        task.answer("how", json!({"answer": "merge"})).await;
+        task.result().await.text()
+    })
+    .await;
+    assert_eq!(text, r#"next Some("merge")"#);
+}
+
+#[tokio::test(start_paused = true)]
+#[should_panic(expected = "`answer` must be one of")]
+async fn an_answer_that_is_none_of_the_choices_is_refused() {
+    let task = TestTask::start(check_out(State(vec!["main".to_owned()]))).await;
+    task.answer("branch", json!({"answer": "other"})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_with_nothing_to_choose_from_fails_the_task_in_words() {
+    for (branches, words) in [
+        (vec![], "`answer` has nothing to choose from"),
+        (vec!["a"; 2], "`answer` offers `a` twice"),
+    ] {
+        let branches = branches.into_iter().map(str::to_owned).collect();
+        let task = TestTask::start(check_out(State(branches))).await;
+        let result = task.result().await;
+        let error = result.error().expect("it failed");
+        assert!(error.message.contains(words), "{}", error.message);
+    }
 }

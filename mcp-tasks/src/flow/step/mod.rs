@@ -21,7 +21,8 @@ use super::{Bind, NotInTask};
 /// The future gives a `Result`; awaiting the step gives the recorded value, or
 /// a [`StepError`](super::StepError) with the recorded words of the error. The argument is not
 /// even evaluated when a result is recorded already. The step's key is the name
-/// of the variable that the result is bound to, else the function it calls.
+/// of the variable that the result is bound to, else the function it calls, also
+/// as all that an `async` block does: `step(async { plan(&text()).await })`.
 ///
 /// ```
 /// use mcp_tasks::prelude::*;

@@ -32,6 +32,9 @@ use crate::task::{InputKey, Seed};
 /// }
 /// ```
 ///
+/// Where an attempt borrows something that is made for it alone, an `async` block
+/// keeps it: `step_with(policy, || async { bank.pay(cents, &step_key()).await })`.
+///
 /// # Errors
 ///
 /// [`StepError`](crate::StepError) with the words of the last error, when all

@@ -277,6 +277,30 @@ impl Choice {
     }
 }
 
+impl From<String> for Choice {
+    fn from(value: String) -> Self {
+        Self::new(value)
+    }
+}
+
+impl From<&String> for Choice {
+    fn from(value: &String) -> Self {
+        Self::new(value)
+    }
+}
+
+impl From<&str> for Choice {
+    fn from(value: &str) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<V: Into<String>, T: Into<String>> From<(V, T)> for Choice {
+    fn from((value, title): (V, T)) -> Self {
+        Self::titled(value, title)
+    }
+}
+
 /// What a text must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StringFormat {
