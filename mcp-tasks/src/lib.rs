@@ -67,6 +67,7 @@
 //! | return something | text, [`Json`], [`ContentBlock`], [`ToolResult`], [`ToolError`] |
 //! | serve, alone or around an rmcp handler | `TaskServer` |
 //! | keep tasks | [`TaskStore`], [`MemoryStore`] |
+//! | test a function, and crash the server under it | [`testing`] |
 //! | put the router before something else | [`router`], [`runtime`] |
 //!
 //! # Every kind of client

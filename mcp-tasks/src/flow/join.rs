@@ -205,6 +205,10 @@ pub fn race<'a, B: Branches<Set: RaceSet + Unpin + Send + 'a>>(
 /// Waits for all of any number of questions, steps or timers; their outputs
 /// come in the order in which they were given.
 ///
+/// The closure that makes the questions, steps, timers or flows stands in the
+/// argument itself, not in a variable before it: there it is seen to be part of
+/// the task.
+///
 /// A step in the iterator's closure is called where it stands, unless its result
 /// is recorded, and its future is run when it may: call something there that
 /// does nothing until it is awaited, like any `async fn`.
