@@ -11,6 +11,7 @@ mod access;
 mod builder;
 mod catalogue;
 mod convert;
+mod engine;
 mod era;
 mod handler;
 #[cfg(feature = "http")]
@@ -21,6 +22,7 @@ mod http;
 mod listen;
 mod session;
 mod stdio;
+mod subscription;
 #[cfg(test)]
 mod tests;
 
