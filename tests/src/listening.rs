@@ -104,11 +104,11 @@ impl Source {
             Self::Http { body, read } => (body, read),
         };
         loop {
-            while let Some((event, rest)) = read.split_once("\n\n") {
-                let data = event.strip_prefix("data: ").map(str::to_owned);
+            while let Some(end) = read.find("\n\n") {
+                let event: String = read.drain(..end + 2).collect();
+                let data = event.trim_end().strip_prefix("data: ").map(str::to_owned);
                 let is_comment = event.starts_with(':');
                 assert!(data.is_some() || is_comment, "not an event: {event}");
-                *read = rest.to_owned();
                 if data.is_some() {
                     return data;
                 }

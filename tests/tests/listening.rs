@@ -191,12 +191,11 @@ async fn a_server_that_ends_says_so_on_every_subscription() {
                     listening.next().await.unwrap(),
                 ];
                 // Over HTTP the response ends the stream; over stdio nothing does.
-                let [cancelled, result] = match client.is_http() {
-                    true => last,
-                    false => {
-                        let [result, cancelled] = last;
-                        [cancelled, result]
-                    }
+                let [first, second] = last;
+                let (cancelled, result) = if client.is_http() {
+                    (first, second)
+                } else {
+                    (second, first)
                 };
                 assert_eq!(cancelled.message["method"], "notifications/cancelled");
                 assert_eq!(cancelled.message["params"]["requestId"], listening.id());

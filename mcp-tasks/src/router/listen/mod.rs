@@ -6,7 +6,6 @@
 mod filter;
 mod seats;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -150,23 +149,15 @@ impl Subscription {
 
     /// The reply to the request, once the server ends the subscription (P42).
     pub fn result(&self) -> String {
-        #[derive(Serialize)]
-        struct Complete<'a> {
-            #[serde(rename = "resultType")]
-            result_type: &'static str,
-            #[serde(rename = "_meta")]
-            meta: Meta<'a>,
-        }
-        let result = Complete {
-            result_type: "complete",
-            meta: Meta {
+        let result = json!({
+            "resultType": "complete",
+            "_meta": Meta {
                 server_info: self.runtime.server_info(),
                 progress: None,
                 subscription_id: Some(&self.id),
             },
-        };
-        let result = serde_json::to_string(&result).expect("a name and a version are JSON");
-        Reply::result(Some(&self.id), &result).body
+        });
+        Reply::result(Some(&self.id), &result.to_string()).body
     }
 
     /// The reply to the request, if the subscription ends because something

@@ -85,9 +85,11 @@ mod tests {
     #[test]
     fn seats_are_limited_by_caller_and_as_a_whole_and_given_back() {
         let seats = Arc::new(Seats::default());
-        let mut limits = Limits::default();
-        limits.subscriptions = 3;
-        limits.subscriptions_per_caller = 1;
+        let limits = Limits {
+            subscriptions: 3,
+            subscriptions_per_caller: 1,
+            ..Limits::default()
+        };
         let (alice, bob, nobody) = (
             Caller::new("alice"),
             Caller::new("bob"),

@@ -4,8 +4,8 @@
 //! of such tasks, and reads each when it is ready to: so it costs no more than
 //! the set, however often they change, and misses no last state.
 
-use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,7 +36,7 @@ pub(super) struct Changed {
 #[derive(Default)]
 struct Set {
     order: VecDeque<TaskId>,
-    members: ByTask<()>,
+    members: HashSet<TaskId>,
     closed: bool,
 }
 
@@ -47,7 +47,7 @@ impl Changed {
 
     fn add(&self, id: &TaskId) {
         let mut set = self.lock();
-        if set.members.insert(id.clone(), ()).is_none() {
+        if set.members.insert(id.clone()) {
             set.order.push_back(id.clone());
             self.woken.notify_one();
         }

@@ -17,8 +17,8 @@ const UNSAID: usize = 16;
 /// A handler that listens for a client, in a loop of its own; it is told to stop
 /// when this is dropped.
 pub(super) struct Theirs {
+    rmcp: RmcpLoop,
     events: mpsc::Receiver<Event>,
-    _rmcp: RmcpLoop,
 }
 
 pub(super) enum Heard {
@@ -48,11 +48,8 @@ impl Theirs {
         }
         let (sender, events) = mpsc::channel(UNSAID);
         let rmcp = RmcpLoop::start(LoopId::FIRST, Lifecycle::Standalone, handler, sender);
-        let mut theirs = Self {
-            events,
-            _rmcp: rmcp,
-        };
-        if theirs._rmcp.send(request).is_err() {
+        let mut theirs = Self { rmcp, events };
+        if theirs.rmcp.send(request).is_err() {
             return Err(failed());
         }
         let agreed = theirs.agreed().await?;
@@ -88,10 +85,12 @@ impl Theirs {
             match *message {
                 JsonRpcMessage::Response(_) => return Heard::End(Ok(())),
                 JsonRpcMessage::Error(error) => return Heard::End(Err(error.error.into())),
-                message => match news(&message) {
-                    Some(message) => return Heard::Message(message),
-                    None => tracing::debug!("dropped a message that is not of the subscription"),
-                },
+                message => {
+                    if let Some(message) = news(&message) {
+                        return Heard::Message(message);
+                    }
+                    tracing::debug!("dropped a message that is not of the subscription");
+                }
             }
         }
         Heard::End(Err(failed()))

@@ -112,12 +112,12 @@ pub(super) fn declaring(mut request: Value) -> Value {
     request
 }
 
-pub(super) fn listen(id: u32, notifications: Value) -> Value {
+pub(super) fn listen(id: u32, notifications: &Value) -> Value {
     let params = json!({ "notifications": notifications });
     declaring(standalone(id, "subscriptions/listen", params))
 }
 
-pub(super) fn call(id: u32, tool: &str, arguments: Value) -> Value {
+pub(super) fn call(id: u32, tool: &str, arguments: &Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
     declaring(standalone(id, "tools/call", params))
 }
@@ -133,7 +133,7 @@ fn get(id: u32, task: &str) -> Value {
 impl Client {
     /// Begins a task and gives its id.
     async fn task(&mut self, id: u32, tool: &str) -> String {
-        let reply = self.ask(&call(id, tool, json!({}))).await;
+        let reply = self.ask(&call(id, tool, &json!({}))).await;
         reply["result"]["taskId"].as_str().unwrap().to_owned()
     }
 
@@ -172,7 +172,7 @@ async fn a_subscription_is_acknowledged_and_tells_what_becomes_of_tasks() {
     let mut client = Client::of(server().task(question));
     let task = client.task(1, "question").await;
     client
-        .send(&listen(2, json!({ "taskIds": [task, "t_none", task] })))
+        .send(&listen(2, &json!({ "taskIds": [task, "t_none", task] })))
         .await;
     assert_eq!(client.acknowledged(2).await, json!({ "taskIds": [task] }));
     let asked = client.hears(2, "notifications/tasks").await;
@@ -200,11 +200,13 @@ async fn subscriptions_of_one_connection_end_one_by_one_and_leave_tasks_alone() 
     let mut client = Client::of(server().task(question));
     let task = client.task(1, "question").await;
     for id in [2, 3] {
-        client.send(&listen(id, json!({ "taskIds": [task] }))).await;
+        client
+            .send(&listen(id, &json!({ "taskIds": [task] })))
+            .await;
         client.acknowledged(id).await;
         client.hears(id, "notifications/tasks").await;
     }
-    let again = client.ask(&listen(3, json!({}))).await;
+    let again = client.ask(&listen(3, &json!({}))).await;
     assert_eq!(again["error"]["code"], -32600, "{again}");
     client.send(&cancel(2)).await;
     let reply = client.ask(&get(4, &task)).await;
@@ -239,7 +241,7 @@ async fn tasks_and_what_a_handler_says_come_on_one_stream_with_one_end() {
         "resourceSubscriptions": ["memo://notes"],
         "taskIds": [task],
     });
-    client.send(&listen(2, wanted)).await;
+    client.send(&listen(2, &wanted)).await;
     let agreed = json!({
         "toolsListChanged": true,
         "resourceSubscriptions": ["memo://notes"],
@@ -262,7 +264,7 @@ async fn a_handler_that_fails_ends_the_subscription_with_its_error() {
     let (say, server) = bulletin();
     let mut client = Client::of(server);
     client
-        .send(&listen(2, json!({ "toolsListChanged": true })))
+        .send(&listen(2, &json!({ "toolsListChanged": true })))
         .await;
     client.acknowledged(2).await;
     say.send_replace("fail");
@@ -277,7 +279,7 @@ async fn a_handler_hears_that_a_subscription_is_cancelled() {
     let (say, server) = bulletin();
     let mut client = Client::of(server);
     client
-        .send(&listen(2, json!({ "toolsListChanged": true })))
+        .send(&listen(2, &json!({ "toolsListChanged": true })))
         .await;
     client.acknowledged(2).await;
     // The server's own handler, and the one that listens.
@@ -298,11 +300,11 @@ async fn a_handler_hears_that_a_subscription_is_cancelled() {
 async fn what_nobody_serves_is_left_out_of_the_acknowledgement() {
     let mut client = Client::of(server().task(question));
     client
-        .send(&listen(1, json!({ "toolsListChanged": true })))
+        .send(&listen(1, &json!({ "toolsListChanged": true })))
         .await;
     assert_eq!(client.acknowledged(1).await, json!({}));
     let wanted = json!({ "toolsListChanged": true, "taskIds": ["t_none"] });
-    client.send(&listen(2, wanted)).await;
+    client.send(&listen(2, &wanted)).await;
     assert_eq!(client.acknowledged(2).await, json!({ "taskIds": [] }));
 }
 
@@ -315,7 +317,7 @@ async fn a_bad_filter_is_refused_whoever_it_is_for() {
         (2, json!({ "taskIds": "t" })),
         (3, json!({ "taskIds": ["t"], "toolsListChanged": 7 })),
     ] {
-        let reply = client.ask(&listen(id, filter)).await;
+        let reply = client.ask(&listen(id, &filter)).await;
         assert_eq!(reply["error"]["code"], -32602, "{reply}");
     }
     let without = standalone(4, "subscriptions/listen", json!({}));
@@ -349,12 +351,12 @@ async fn a_client_that_does_not_read_gets_few_states_and_the_last() {
     let mut client = Client::with_pipe(server().task(question).task(restless), PIPE);
     let waits = client.task(1, "question").await;
     client
-        .send(&call(2, "restless", json!({ "n": CHANGES })))
+        .send(&call(2, "restless", &json!({ "n": CHANGES })))
         .await;
     let created = client.receive().await;
     let task = created["result"]["taskId"].as_str().unwrap();
     client
-        .send(&listen(3, json!({ "taskIds": [task, waits] })))
+        .send(&listen(3, &json!({ "taskIds": [task, waits] })))
         .await;
     client.acknowledged(3).await;
     client.hears(3, "notifications/tasks").await;
@@ -391,7 +393,7 @@ async fn a_client_that_does_not_read_gets_few_states_and_the_last() {
 async fn the_end_of_the_input_ends_subscriptions_in_good_order() {
     let mut client = Client::of(server().task(question));
     let task = client.task(1, "question").await;
-    client.send(&listen(2, json!({ "taskIds": [task] }))).await;
+    client.send(&listen(2, &json!({ "taskIds": [task] }))).await;
     client.acknowledged(2).await;
     client.hears(2, "notifications/tasks").await;
     let rest = client.finish().await;
@@ -405,35 +407,37 @@ async fn the_end_of_the_input_ends_subscriptions_in_good_order() {
 async fn a_server_that_is_told_to_stop_ends_subscriptions_in_good_order() {
     let mut client = Client::of(server().task(question));
     let task = client.task(1, "question").await;
-    client.send(&listen(2, json!({ "taskIds": [task] }))).await;
+    client.send(&listen(2, &json!({ "taskIds": [task] }))).await;
     client.acknowledged(2).await;
     client.hears(2, "notifications/tasks").await;
     client.stop.cancel();
     client.ended(2).await;
-    client.send(&listen(3, json!({ "taskIds": [task] }))).await;
+    client.send(&listen(3, &json!({ "taskIds": [task] }))).await;
     client.acknowledged(3).await;
     client.ended(3).await;
 }
 
 #[tokio::test]
 async fn subscriptions_and_the_tasks_in_one_are_limited() {
-    let mut limits = crate::Limits::default();
-    limits.subscriptions = 1;
-    limits.subscribed_tasks = 1;
+    let limits = crate::Limits {
+        subscriptions: 1,
+        subscribed_tasks: 1,
+        ..crate::Limits::default()
+    };
     let mut client = Client::of(TaskServer::<Greeter>::wrap(Greeter).limits(limits));
     let reply = client
-        .ask(&listen(1, json!({ "taskIds": ["a", "b"] })))
+        .ask(&listen(1, &json!({ "taskIds": ["a", "b"] })))
         .await;
     assert_eq!(reply["error"]["code"], -32602, "{reply}");
-    client.send(&listen(2, json!({ "taskIds": ["a"] }))).await;
+    client.send(&listen(2, &json!({ "taskIds": ["a"] }))).await;
     client.acknowledged(2).await;
-    let reply = client.ask(&listen(3, json!({ "taskIds": [] }))).await;
+    let reply = client.ask(&listen(3, &json!({ "taskIds": [] }))).await;
     assert_eq!(reply["error"]["code"], -32603, "{reply}");
     client.send(&cancel(2)).await;
     // It is let go of when it is next looked at.
     let opened = async {
         loop {
-            client.send(&listen(4, json!({ "taskIds": [] }))).await;
+            client.send(&listen(4, &json!({ "taskIds": [] }))).await;
             if client.receive().await["error"].is_null() {
                 return;
             }

@@ -68,7 +68,7 @@ fn from(caller: &str, message: &Value) -> Request<Body> {
 }
 
 async fn task(service: &TaskService, caller: &str) -> String {
-    let (_, reply) = send(service, from(caller, &call(1, "question", json!({})))).await;
+    let (_, reply) = send(service, from(caller, &call(1, "question", &json!({})))).await;
     reply["result"]["taskId"].as_str().unwrap().to_owned()
 }
 
@@ -77,7 +77,7 @@ async fn events_come_until_the_server_stops() {
     let server = built();
     let service = server.service();
     let task = task(&service, "alice").await;
-    let request = from("alice", &listen(7, json!({ "taskIds": [task] })));
+    let request = from("alice", &listen(7, &json!({ "taskIds": [task] })));
     let mut events = Events::of(&service, request).await;
     let first = events.message().await;
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
@@ -106,7 +106,7 @@ async fn tasks_of_others_are_left_out_like_those_that_never_were() {
     let service = server.service();
     let task = task(&service, "alice").await;
     for ids in [json!([task]), json!(["t_none"])] {
-        let request = from("bob", &listen(7, json!({ "taskIds": ids })));
+        let request = from("bob", &listen(7, &json!({ "taskIds": ids })));
         let mut events = Events::of(&service, request).await;
         let first = events.message().await;
         assert_eq!(first["params"]["notifications"], json!({ "taskIds": [] }));
@@ -118,7 +118,7 @@ async fn a_quiet_stream_is_kept_alive_by_comments() {
     let server = built();
     let service = server.service();
     let task = task(&service, "alice").await;
-    let request = from("alice", &listen(7, json!({ "taskIds": [task] })));
+    let request = from("alice", &listen(7, &json!({ "taskIds": [task] })));
     let mut events = Events::of(&service, request).await;
     events.message().await;
     events.message().await;
@@ -138,12 +138,14 @@ async fn a_quiet_stream_is_kept_alive_by_comments() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_ends_its_subscription_and_no_task() {
-    let mut limits = Limits::default();
-    limits.subscriptions_per_caller = 1;
+    let limits = Limits {
+        subscriptions_per_caller: 1,
+        ..Limits::default()
+    };
     let built = server().limits(limits).task(question).build().unwrap();
     let service = built.service();
     let task = task(&service, "alice").await;
-    let request = |caller| from(caller, &listen(7, json!({ "taskIds": [task] })));
+    let request = |caller| from(caller, &listen(7, &json!({ "taskIds": [task] })));
     let mut events = Events::of(&service, request("alice")).await;
     events.message().await;
     let (_, refused) = send(&service, request("alice")).await;
