@@ -63,6 +63,7 @@ pub(super) struct HttpConfig {
 ///
 /// Dropping the future of a request (which is what a client's disconnect does)
 /// drops a call that runs inline. A task that the call has made lives on.
+/// Dropping the body of a subscription ends that subscription, and no task.
 #[derive(Clone)]
 pub struct TaskService {
     layer: Arc<Layer>,

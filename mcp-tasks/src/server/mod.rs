@@ -90,7 +90,8 @@ impl BuiltServer {
         self.stdio.router.runtime()
     }
 
-    /// Serves one client over stdin and stdout until it goes away.
+    /// Serves one client over stdin and stdout until it goes away, which ends its
+    /// subscriptions in good order.
     ///
     /// # Errors
     ///
@@ -114,7 +115,8 @@ impl BuiltServer {
     /// Serves over HTTP at the path `/mcp` until Ctrl-C or SIGTERM.
     ///
     /// Says `listening on http://ADDRESS/mcp` on stderr once it does. Requests
-    /// that are on the way when it is told to stop have a few seconds to end.
+    /// that are on the way when it is told to stop have a few seconds to end;
+    /// subscriptions are told that they do.
     ///
     /// # Errors
     ///

@@ -11,6 +11,7 @@ use self::watchers::Changed;
 pub(super) use self::watchers::Watchers;
 use super::{RETRY_MS, Runtime, Shared, store_failed};
 use crate::protocol::ProtocolError;
+use crate::store::StoreError;
 use crate::task::{Access, ByTask, Caller, Snapshot, TaskId};
 
 /// What becomes of tasks: their states, each as it is when it is read.
@@ -136,6 +137,11 @@ impl Watch {
         let task = match self.shared.upgrade() {
             Some(shared) => match shared.store.get(id, Access::Server).await {
                 Ok(task) => task,
+                // It will not be another time either.
+                Err(error @ StoreError::Damaged { .. }) => {
+                    tracing::error!("a task cannot be read: {error}");
+                    None
+                }
                 Err(error) => {
                     tracing::warn!(task = %id, %error, "cannot see how a task is, trying again");
                     self.retry_at = Some(Instant::now() + Duration::from_millis(RETRY_MS));

@@ -93,9 +93,8 @@ impl Stream {
                 None => std::future::pending().await,
             }
         };
+        // Whoever says much must not keep the other from being heard.
         let ended = tokio::select! {
-            // Whatever else there may be to say.
-            biased;
             () = self.stop.cancelled() => Ok(()),
             heard = heard => match heard {
                 Heard::Message(message) => {

@@ -15,7 +15,7 @@ use super::super::TaskServer;
 use super::stdio::Client;
 use super::{Greeter, server, standalone};
 use crate::task::TaskId;
-use crate::{ToolError, ask_user, mcp_task, set_ttl, signal};
+use crate::{Caller, ToolError, ask_user, mcp_task, set_ttl, signal};
 
 pub(super) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -36,7 +36,7 @@ async fn restless(n: u32) -> Result<(), ToolError> {
 
 /// A handler with news of all kinds, when it is told to have some.
 #[derive(Clone)]
-struct Bulletin(watch::Receiver<&'static str>);
+pub(super) struct Bulletin(watch::Receiver<&'static str>);
 
 impl ServerHandler for Bulletin {
     fn get_info(&self) -> ServerConfig {
@@ -78,6 +78,15 @@ impl ServerHandler for Bulletin {
                     peer.notify_tool_list_changed().await.ok();
                     context.sink().notify_tool_list_changed().await.ok();
                 }
+                #[cfg(feature = "http")]
+                "caller" => {
+                    let request = context.request_context();
+                    let parts = request.extensions.get::<http::request::Parts>();
+                    let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
+                    if caller == Some(&Caller::new("alice")) {
+                        context.sink().notify_tool_list_changed().await.ok();
+                    }
+                }
                 "resource" => {
                     let updated = context.sink().notify_resource_updated("memo://notes");
                     updated.await.ok();
@@ -98,7 +107,7 @@ impl ServerHandler for Bulletin {
     }
 }
 
-fn bulletin() -> (watch::Sender<&'static str>, TaskServer<Bulletin>) {
+pub(super) fn bulletin() -> (watch::Sender<&'static str>, TaskServer<Bulletin>) {
     let (say, words) = watch::channel("");
     (say, TaskServer::wrap(Bulletin(words)).task(question))
 }

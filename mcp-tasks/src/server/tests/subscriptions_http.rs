@@ -11,8 +11,9 @@ use tower_service::Service as _;
 
 use super::super::{BuiltServer, TaskService};
 use super::http::{post, send};
-use super::server;
-use super::subscriptions::{SUBSCRIPTION_ID, call, listen, question};
+use super::subscriptions::{SUBSCRIPTION_ID, bulletin, call, listen, question};
+use super::{server, standalone};
+use crate::router::LISTEN;
 use crate::{Caller, Limits};
 
 /// A response that goes on.
@@ -156,4 +157,46 @@ async fn a_client_that_goes_away_ends_its_subscription_and_no_task() {
     let id = crate::task::TaskId::from_text(&task);
     let lives = built.tasks().get(&id).await.unwrap().unwrap();
     assert!(!lives.is_terminal());
+}
+
+#[tokio::test]
+async fn tasks_and_what_a_handler_says_come_on_one_stream_with_one_end() {
+    let (say, server) = bulletin();
+    let service = server.into_service().unwrap();
+    let task = task(&service, "alice").await;
+    let filter = json!({ "toolsListChanged": true, "taskIds": [task] });
+    let mut events = Events::of(&service, from("alice", &listen(7, &filter))).await;
+    let first = events.message().await;
+    assert_eq!(first["params"]["notifications"], filter, "{first}");
+    let asked = events.message().await;
+    assert_eq!(asked["method"], "notifications/tasks");
+    // The handler knows by what request it is listened to.
+    say.send_replace("caller");
+    let told = events.message().await;
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    assert_eq!(told["params"]["_meta"][SUBSCRIPTION_ID], 7);
+    say.send_replace("end");
+    let last = events.messages().await;
+    assert_eq!(last[0]["method"], "notifications/cancelled");
+    assert_eq!(last[1]["result"]["resultType"], "complete");
+    assert_eq!(events.frame().await, None);
+}
+
+#[tokio::test]
+async fn what_is_refused_is_refused_in_one_reply() {
+    let (_say, server) = bulletin();
+    let service = server.into_service().unwrap();
+    for (filter, code) in [
+        (json!({ "taskIds": 7 }), -32602),
+        (json!({ "taskIds": [], "toolsListChanged": 7 }), -32602),
+    ] {
+        let (_, reply) = send(&service, post(&listen(7, &filter))).await;
+        assert_eq!(reply["error"]["code"], code, "{reply}");
+    }
+    let params = json!({ "notifications": { "taskIds": [] } });
+    let (status, reply) = send(&service, post(&standalone(7, LISTEN, params))).await;
+    assert_eq!(
+        (status.as_u16(), &reply["error"]["code"]),
+        (400, &json!(-32021))
+    );
 }
