@@ -15,7 +15,7 @@ use super::super::TaskServer;
 use super::stdio::Client;
 use super::{Greeter, server, standalone};
 use crate::task::TaskId;
-use crate::{Caller, ToolError, ask_user, mcp_task, set_ttl, signal};
+use crate::{ToolError, ask_user, mcp_task, set_ttl, signal};
 
 pub(super) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -82,8 +82,8 @@ impl ServerHandler for Bulletin {
                 "caller" => {
                     let request = context.request_context();
                     let parts = request.extensions.get::<http::request::Parts>();
-                    let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
-                    if caller == Some(&Caller::new("alice")) {
+                    let caller = parts.and_then(|parts| parts.extensions.get::<crate::Caller>());
+                    if caller == Some(&crate::Caller::new("alice")) {
                         context.sink().notify_tool_list_changed().await.ok();
                     }
                 }
