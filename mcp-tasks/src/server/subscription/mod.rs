@@ -87,23 +87,28 @@ impl Stream {
         if self.next.is_some() {
             return;
         }
-        let heard = async {
-            match &mut self.theirs {
-                Some(theirs) => theirs.hear().await,
-                None => std::future::pending().await,
-            }
-        };
-        // Whoever says much must not keep the other from being heard.
-        let ended = tokio::select! {
-            () = self.stop.cancelled() => Ok(()),
-            heard = heard => match heard {
-                Heard::Message(message) => {
-                    self.next = Some(Said::Message(message));
-                    return;
+        let ended = if self.stop.is_cancelled() {
+            Ok(())
+        } else {
+            let heard = async {
+                match &mut self.theirs {
+                    Some(theirs) => theirs.hear().await,
+                    None => std::future::pending().await,
                 }
-                Heard::End(end) => end,
-            },
-            () = self.ours.ready() => return,
+            };
+            // In no order: whoever says much must not keep the other from being
+            // heard.
+            tokio::select! {
+                () = self.stop.cancelled() => Ok(()),
+                heard = heard => match heard {
+                    Heard::Message(message) => {
+                        self.next = Some(Said::Message(message));
+                        return;
+                    }
+                    Heard::End(end) => end,
+                },
+                () = self.ours.ready() => return,
+            }
         };
         self.theirs = None;
         self.next = Some(Said::End(End {
