@@ -45,8 +45,8 @@
 //!
 //! A client that declares the Tasks extension gets a task for the call: it polls
 //! `tasks/get`, sees `input_required` with the form of `Approval`, answers by
-//! `tasks/update`, and finds the result in the same place. It may disconnect and
-//! come back at any time.
+//! `tasks/update`, and finds the result in the same place. Or it is told of each
+//! change, by `subscriptions/listen`. It may disconnect and come back at any time.
 //!
 //! # The pieces
 //!

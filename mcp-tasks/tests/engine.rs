@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mcp_tasks::Caller;
 use mcp_tasks::prelude::*;
-use mcp_tasks::protocol::Message;
+use mcp_tasks::protocol::{Message, TaskStatus};
 use mcp_tasks::router::Router;
 use mcp_tasks::runtime::Runtime;
+use mcp_tasks::task::{InputKey, TaskId};
+use mcp_tasks::{Caller, MemoryStore};
 use serde_json::{Value, json};
 
 #[derive(Elicit)]
@@ -424,4 +425,62 @@ async fn a_panic_where_arguments_are_read_or_dropped_is_an_internal_error() {
     let message = Message::parse(text.as_bytes()).unwrap();
     let reply = client.router.route(&message, &Caller::anonymous()).await;
     assert!(reply.unwrap().body.contains("-32603"));
+}
+
+#[tokio::test]
+async fn code_of_the_server_hears_of_a_task_from_its_state_now_to_its_end() {
+    let client = Client::new();
+    let tasks = client.router.runtime().tasks();
+    let id = client.call("ask_twice", json!({})).await;
+    client.until(&id, "input_required").await;
+    let id = TaskId::from_text(&id);
+    let mut updates = tasks.subscribe(&id).await.unwrap().unwrap();
+    let mut other = tasks.subscribe(&id).await.unwrap().unwrap();
+    let now = updates.next().await.unwrap();
+    assert_eq!(now.input_requests[0].0, InputKey::new("a"));
+    // There is nothing to hear while nothing changes.
+    let nothing = tokio::time::timeout(Duration::from_millis(50), updates.next());
+    nothing.await.unwrap_err();
+    client
+        .answer(id.as_str(), "a", json!({"answer": "x"}))
+        .await;
+    client.until(id.as_str(), "input_required").await;
+    assert!(tasks.cancel(&id).await.unwrap());
+    let mut last = now;
+    while let Some(task) = updates.next().await {
+        assert!(!task.looks_like(&last));
+        last = task;
+    }
+    assert_eq!(last.status(), TaskStatus::Cancelled);
+    assert!(updates.next().await.is_none());
+    // Whoever looks late gets the last state, and none in between.
+    assert_eq!(other.next().await.unwrap().status(), TaskStatus::Cancelled);
+    assert!(other.next().await.is_none());
+    let unknown = TaskId::from_text("t_none");
+    assert!(tasks.subscribe(&unknown).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn whoever_hears_of_a_task_does_not_keep_the_server_and_hears_that_it_is_gone() {
+    // A store that outlives its server.
+    let store = MemoryStore::new();
+    let runtime = Runtime::builder("test", "1").task(ask_twice);
+    let runtime = runtime.store(store.share()).build().unwrap();
+    let client = Client {
+        router: Router::new(runtime),
+    };
+    let tasks = client.router.runtime().tasks();
+    let id = client.call("ask_twice", json!({})).await;
+    client.until(&id, "input_required").await;
+    let id = TaskId::from_text(&id);
+    let mut updates = tasks.subscribe(&id).await.unwrap().unwrap();
+    updates.next().await.unwrap();
+    let gone = tokio::spawn(async move { updates.next().await.is_none() });
+    // As long as a function runs there is a server.
+    client.router.runtime().crash().await.unwrap();
+    drop(client);
+    let gone = tokio::time::timeout(Duration::from_secs(10), gone).await;
+    assert!(gone.expect("it hears of it").unwrap());
+    let error = tasks.subscribe(&id).await.unwrap_err();
+    assert_eq!(error.code.0, -32603);
 }

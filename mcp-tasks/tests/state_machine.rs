@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use mcp_tasks::protocol::{InputRequest, ProtocolError, TaskStatus};
 use mcp_tasks::task::{
-    Action, Caller, Created, Entry, Event, Held, InputKey, Outcome, Response, Seed, TaskId,
-    TaskState, Timestamp,
+    Action, Caller, Created, Entry, Event, Held, InputKey, Outcome, Response, Seed, Snapshot,
+    TaskId, TaskState, Timestamp,
 };
 use proptest::prelude::*;
 use serde_json::value::RawValue;
@@ -248,6 +248,33 @@ proptest! {
     }
 
     #[test]
+    fn states_that_look_alike_say_the_same_but_for_the_time(
+        events in proptest::collection::vec(event(), 0..30),
+    ) {
+        let mut state = TaskState::new(&entry(1, created(Some(5)))).unwrap();
+        let mut states = vec![state.snapshot().clone()];
+        for event in events {
+            if state.apply(&entry(state.seq() + 1, event)).is_ok() {
+                states.push(state.snapshot().clone());
+            }
+        }
+        let at_once = |task: &Snapshot| {
+            let task = Snapshot { updated_at: Timestamp::default(), ..task.clone() };
+            task.to_detailed_json(&serde_json::Value::Null)
+        };
+        for (n, later) in states.iter().enumerate() {
+            for earlier in &states[..=n] {
+                if later.looks_like(earlier) {
+                    prop_assert_eq!(at_once(later), at_once(earlier));
+                }
+            }
+            if later.looks_new(Some(1000)) {
+                prop_assert_eq!(at_once(later), at_once(&states[0]));
+            }
+        }
+    }
+
+    #[test]
     fn entries_only_follow_one_another(seq in 0..5u64) {
         let mut state = TaskState::new(&entry(1, created(None))).unwrap();
         let status = Event::Status { message: None, progress: None };
@@ -280,4 +307,28 @@ proptest! {
 fn a_journal_starts_with_created_and_only_with_it() {
     assert!(TaskState::new(&entry(1, Event::CancelRequested)).is_err());
     assert!(TaskState::new(&entry(2, created(None))).is_err());
+}
+
+#[test]
+fn what_a_client_cannot_see_leaves_a_task_as_it_looks() {
+    let mut state = TaskState::new(&entry(1, created(None))).unwrap();
+    let new = state.snapshot().clone();
+    for event in [
+        Event::TimerSet {
+            key: InputKey::new("timer"),
+            at: Timestamp::from_millis(5),
+        },
+        Event::Signalled {
+            name: "s".into(),
+            value: raw("1"),
+        },
+        Event::Ran {
+            key: InputKey::new("ran"),
+        },
+    ] {
+        state.apply(&entry(state.seq() + 1, event)).unwrap();
+        assert!(state.snapshot().looks_like(&new));
+        assert!(state.snapshot().looks_new(Some(1000)));
+    }
+    assert!(!state.snapshot().looks_new(None));
 }

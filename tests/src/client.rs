@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::http::HttpWire;
 use crate::stdio::StdioWire;
-use crate::{Gone, PATIENCE, Reply};
+use crate::{Gone, Listening, PATIENCE, Reply};
 
 /// What a client declares on its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +130,27 @@ impl Client {
         assert_eq!(reply.message["jsonrpc"], "2.0", "{reply:?}");
         assert_eq!(reply.message["id"], id, "{reply:?}");
         Ok(reply)
+    }
+
+    /// Begins a subscription, which must not be refused.
+    pub async fn listen(&self, notifications: Value) -> Listening {
+        let params = json!({ "notifications": notifications });
+        let (id, message) = self.message("subscriptions/listen", params);
+        match &self.wire {
+            Wire::Http(wire) => {
+                let request = wire.compose(&message, self.token.as_deref());
+                wire.listen(id, request).await
+            }
+            Wire::Stdio(wire) => wire.listen(id, &message).await,
+        }
+    }
+
+    /// Begins a subscription to tasks, all of which must be agreed to.
+    pub async fn listen_to(&self, tasks: &[&str]) -> Listening {
+        let filter = json!({ "taskIds": tasks });
+        let mut listening = self.listen(filter.clone()).await;
+        assert_eq!(listening.acknowledged().await, filter);
+        listening
     }
 
     fn message(&self, method: &str, mut params: Value) -> (u64, Value) {

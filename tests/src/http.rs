@@ -8,7 +8,7 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::{Gone, PATIENCE, Reply};
+use crate::{Gone, Listening, PATIENCE, Reply};
 
 /// A pool of connections to one server.
 #[derive(Clone)]
@@ -74,6 +74,18 @@ impl HttpWire {
             .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
         let text = if is_stream { last_event(&text) } else { text };
         Ok(Reply::new(Some(parts.status.as_u16()), text))
+    }
+}
+
+impl HttpWire {
+    /// Sends a request whose response goes on.
+    pub(crate) async fn listen(&self, id: u64, request: http::Request<String>) -> Listening {
+        let request = request.map(|body| Full::new(body.into()));
+        let response = timeout(PATIENCE, self.client.request(request)).await;
+        let response = response.expect("no reply in time").expect("no response");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Listening::over_http(id, response.into_body())
     }
 }
 

@@ -9,11 +9,19 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::{Gone, PATIENCE, Reply};
+use crate::{Gone, Listening, PATIENCE, Reply};
 
 /// Who waits for the reply to which request; nothing once the server has closed
 /// its output.
-type Pending = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<String>>>>>;
+type Pending = Arc<Mutex<Option<Waiting>>>;
+
+#[derive(Default)]
+struct Waiting {
+    replies: HashMap<u64, oneshot::Sender<String>>,
+    /// By the request that began the subscription, which has no reply before
+    /// the end.
+    subscriptions: HashMap<u64, mpsc::UnboundedSender<String>>,
+}
 
 /// Both ends of one connection.
 pub(crate) struct StdioWire {
@@ -26,7 +34,7 @@ pub(crate) struct StdioWire {
 
 impl StdioWire {
     pub(crate) fn new(stdin: ChildStdin, stdout: ChildStdout) -> Self {
-        let pending = Pending::new(Mutex::new(Some(HashMap::new())));
+        let pending = Pending::new(Mutex::new(Some(Waiting::default())));
         let (sender, others) = mpsc::unbounded_channel();
         tokio::spawn(read(stdout, Arc::clone(&pending), sender));
         Self {
@@ -43,11 +51,27 @@ impl StdioWire {
             .expect("nobody panics with the lock")
             .as_mut()
             .ok_or(Gone::new(&"it has closed its output"))?
+            .replies
             .insert(id, sender);
         self.write(message.to_string().as_bytes()).await?;
         let text = timeout(PATIENCE, receiver).await.expect("no reply in time");
         text.map(|text| Reply::new(None, text))
             .map_err(|_| Gone::new(&"it has closed its output"))
+    }
+
+    /// Sends a request whose reply is preceded by others.
+    pub(crate) async fn listen(&self, id: u64, message: &Value) -> Listening {
+        let (sender, messages) = mpsc::unbounded_channel();
+        self.pending
+            .lock()
+            .expect("nobody panics with the lock")
+            .as_mut()
+            .expect("it has closed its output")
+            .subscriptions
+            .insert(id, sender);
+        let written = self.write(message.to_string().as_bytes()).await;
+        written.expect("the server reads");
+        Listening::over_stdio(id, messages)
     }
 
     /// Closes the server's input, which tells it to end.
@@ -83,14 +107,21 @@ async fn read(stdout: ChildStdout, pending: Pending, others: mpsc::UnboundedSend
     let mut lines = BufReader::new(stdout).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let message: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
-        let waiting = message["id"].as_u64().and_then(|id| {
-            let mut pending = pending.lock().expect("nobody panics with the lock");
-            pending.as_mut()?.remove(&id)
-        });
+        let answers = message["id"].as_u64();
+        let meta = &message["params"]["_meta"];
+        let subscription = meta["io.modelcontextprotocol/subscriptionId"].as_u64();
+        let mut pending = pending.lock().expect("nobody panics with the lock");
+        let Some(pending) = pending.as_mut() else {
+            continue;
+        };
+        let listens = answers.or(subscription);
+        let listens = listens.and_then(|id| pending.subscriptions.get(&id));
+        let waiting = answers.and_then(|id| pending.replies.remove(&id));
         // A test that is over reads no more.
-        match waiting {
-            Some(waiting) => drop(waiting.send(line)),
-            None => drop(others.send(line)),
+        match (waiting, listens) {
+            (Some(waiting), _) => drop(waiting.send(line)),
+            (None, Some(listens)) => drop(listens.send(line)),
+            (None, None) => drop(others.send(line)),
         }
     }
     // Whoever still waits must not wait in vain.

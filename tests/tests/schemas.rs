@@ -265,6 +265,42 @@ async fn c09_every_reply_of_whole_lives_validates() {
         if client.is_http() {
             header_errors(&mut schemas, &client).await;
         }
+        subscriptions(&mut schemas, server).await;
+    }
+}
+
+/// Every message of a subscription, to the end of its server.
+async fn subscriptions(schemas: &mut Schemas, mut server: Fixture) {
+    let client = server.client();
+    let id = client.task("form", json!({})).await;
+    client.until(&id, "input_required").await;
+    let filter = json!({ "taskIds": [id] });
+    let wanted = "TaskSubscriptionNotifications";
+    schemas.tasks.check(wanted, &filter);
+    let mut listening = client.listen(filter).await;
+    let method = "notifications/subscriptions/acknowledged";
+    let first = listening.hears(method).await.message;
+    schemas
+        .mcp
+        .check("SubscriptionsAcknowledgedNotification", &first);
+    let agreed = &first["params"]["notifications"];
+    let agreed_to = "TaskSubscriptionAcknowledgedNotifications";
+    schemas.tasks.check(agreed_to, agreed);
+    for status in ["input_required", "cancelled"] {
+        let told = listening.hears("notifications/tasks").await.message;
+        schemas.tasks.check("TaskStatusNotification", &told);
+        schemas.tasks.check("DetailedTask", &told["params"]);
+        assert_eq!(told["params"]["status"], status);
+        client.cancelled(&id).await;
+    }
+    server.stop().await;
+    while let Some(last) = listening.next().await {
+        let definition = if last.message["method"].is_null() {
+            "SubscriptionsListenResultResponse"
+        } else {
+            "CancelledNotification"
+        };
+        schemas.mcp.check(definition, &last.message);
     }
 }
 

@@ -10,9 +10,10 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResult, ErrorCode, GetPromptRequestParams, Implementation,
     ListResourcesResult, PaginatedRequestParams, PromptMessage, ProtocolVersion,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, Role, ServerCapabilities, ServerConfig,
+    ResourceContents, Role, ServerCapabilities, ServerConfig, ServerNotification,
+    SubscriptionFilter,
 };
-use rmcp::service::{RequestContext, RunningService, ServiceError};
+use rmcp::service::{RequestContext, RunningService, ServiceError, SubscriptionContext};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, ErrorData, RoleClient, RoleServer, ServerHandler,
@@ -71,6 +72,7 @@ impl ServerHandler for Office {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_prompts()
             .enable_resources()
             .build();
@@ -93,6 +95,20 @@ impl ServerHandler for Office {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let contents = vec![ResourceContents::text("some notes", request.uri)];
         Ok(ReadResourceResult::new(contents).into())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let told = context.sink().notify_tool_list_changed().await;
+        told.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        context.cancelled().await;
+        Ok(())
     }
 }
 
@@ -210,6 +226,18 @@ async fn office_works(client: &RunningService<RoleClient, ()>) {
 async fn what_the_handler_has_works_under_2026() {
     let client = standalone().await;
     office_works(&client).await;
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let mut subscription = client.listen(filter.clone()).await.unwrap();
+    assert_eq!(*subscription.acknowledged(), filter);
+    let told = subscription.next().await.unwrap();
+    assert!(
+        matches!(
+            told,
+            Some(ServerNotification::ToolListChangedNotification(_))
+        ),
+        "{told:?}"
+    );
+    subscription.cancel().await.unwrap();
     let names = tool_names(&client).await;
     assert_eq!(names, ["sign", "file", "archive", "add", "hello"]);
     // This client declares no tasks: the tool runs inline.

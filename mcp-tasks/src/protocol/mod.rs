@@ -45,5 +45,9 @@ pub const META_CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabi
 /// Where a result's `_meta` names the server (P16).
 pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
+/// Where the `_meta` of a message that belongs to a subscription carries the id
+/// of the request that began it (P40).
+pub const META_SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
 /// Where a task's `_meta` carries its progress, as `{done, total}`.
 pub const META_PROGRESS: &str = "rs.mcp-tasks/progress";

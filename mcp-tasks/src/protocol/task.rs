@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Form, META_PROGRESS, META_SERVER_INFO, ProtocolError};
+use super::{Form, META_PROGRESS, META_SERVER_INFO, META_SUBSCRIPTION_ID, ProtocolError};
 
 /// The five states of a task (P15: the last three are final).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -112,6 +112,8 @@ pub struct DetailedTask<'a> {
     pub progress: Option<(u64, u64)>,
     /// The server's name and version, for `_meta`.
     pub server_info: &'a Value,
+    /// Of a notification: the id of the request that subscribed, for `_meta`.
+    pub subscription_id: Option<&'a RawValue>,
 }
 
 /// The part of a task that its status decides.
@@ -157,6 +159,7 @@ impl Serialize for DetailedTask<'_> {
             &Meta {
                 server_info: self.server_info,
                 progress: self.progress,
+                subscription_id: self.subscription_id,
             },
         )?;
         map.end()
@@ -171,10 +174,12 @@ impl Serialize for InOrder<'_> {
     }
 }
 
-/// The `_meta` of a result: who answers (P16), and how far a task is.
+/// The `_meta` of a result: who answers (P16), and how far a task is. That of a
+/// notification also says to which subscription it belongs (P40).
 pub(crate) struct Meta<'a> {
     pub(crate) server_info: &'a Value,
     pub(crate) progress: Option<(u64, u64)>,
+    pub(crate) subscription_id: Option<&'a RawValue>,
 }
 
 impl Serialize for Meta<'_> {
@@ -188,6 +193,9 @@ impl Serialize for Meta<'_> {
         map.serialize_entry(META_SERVER_INFO, self.server_info)?;
         if let Some((done, total)) = self.progress {
             map.serialize_entry(META_PROGRESS, &Progress { done, total })?;
+        }
+        if let Some(id) = self.subscription_id {
+            map.serialize_entry(META_SUBSCRIPTION_ID, id)?;
         }
         map.end()
     }

@@ -5,12 +5,19 @@
 //! nothing lost on the way through another SDK's types. To anything else the
 //! router says "not ours", and the message goes on as it came.
 
+mod listen;
 mod session;
 
-use serde::{Deserialize, Serialize, Serializer};
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+#[cfg(feature = "server")]
+pub(crate) use self::listen::LISTEN;
+use self::listen::Seats;
+pub use self::listen::Subscription;
 use crate::protocol::{
     Capabilities, InputRequest, Message, MessageKind, Meta, Params, ProtocolError, Reply, object,
     text,
@@ -22,12 +29,17 @@ use crate::task::{Answer, Caller, InputKey, TaskId};
 #[derive(Clone)]
 pub struct Router {
     runtime: Runtime,
+    /// Subscriptions that are open.
+    seats: Arc<Seats>,
 }
 
 impl Router {
     /// A router to this runtime.
     pub fn new(runtime: Runtime) -> Self {
-        Self { runtime }
+        Self {
+            runtime,
+            seats: Arc::default(),
+        }
     }
 
     /// The runtime that it routes to.
@@ -36,8 +48,9 @@ impl Router {
     }
 
     /// Answers a message under 2026-07-28, or says by `None` that it is not
-    /// ours: `tools/call` of our tools, everything under `tasks/`, and what of
-    /// `subscriptions/listen` must be refused.
+    /// ours: `tools/call` of our tools and everything under `tasks/`. What has
+    /// more than one answer, `subscriptions/listen`, goes to
+    /// [`listen`](Self::listen).
     ///
     /// The order of checks is: capability, shape of the request, ownership and
     /// existence. Authentication has happened, and its outcome is `caller`.
@@ -54,11 +67,10 @@ impl Router {
             Err(error) => return Some(Reply::error(message.id(), &error).with_status(400)),
             Ok(capabilities) => self.answer(method, message, capabilities, caller).await,
         };
-        match result {
-            Ok(None) => None,
-            Ok(Some(result)) => Some(Reply::result(message.id(), &result)),
-            Err(error) => Some(Reply::error(message.id(), &error)),
-        }
+        Some(match result {
+            Ok(result) => Reply::result(message.id(), &result),
+            Err(error) => Reply::error(message.id(), &error),
+        })
     }
 
     /// Which of our methods the message calls.
@@ -79,7 +91,6 @@ impl Router {
             "tasks/cancel" => Method::Cancel,
             // The rest of the prefix is reserved for the extension (P17).
             method if method.starts_with("tasks/") => Method::Unknown,
-            "subscriptions/listen" => Method::Listen,
             _ => return None,
         })
     }
@@ -90,7 +101,7 @@ impl Router {
         message: &Message<'_>,
         capabilities: Capabilities,
         caller: &Caller,
-    ) -> Result<Option<String>, ProtocolError> {
+    ) -> Result<String, ProtocolError> {
         let params = message.params();
         match method {
             Method::Unknown => return Err(ProtocolError::method_not_found(message.method())),
@@ -106,15 +117,7 @@ impl Router {
                     retry: retry.as_ref(),
                     session: None,
                 };
-                return self.call(tool, request).await.map(Some);
-            }
-            Method::Listen => {
-                // Notifications are not sent yet: what may not be asked for is
-                // refused, the rest of the request is another's (P6, P40).
-                if names_tasks(params.notifications) {
-                    needs_tasks(message, capabilities)?;
-                }
-                return Ok(None);
+                return self.call(tool, request).await;
             }
             Method::Get | Method::Update | Method::Cancel => {}
         }
@@ -122,7 +125,7 @@ impl Router {
         let id = task_id(params.task_id)?;
         if matches!(method, Method::Get) {
             let task = self.runtime.get(&id, caller).await?;
-            return Ok(Some(task.to_detailed_json(self.runtime.server_info())));
+            return Ok(task.to_detailed_json(self.runtime.server_info()));
         }
         if matches!(method, Method::Update) {
             let answers = answers(params.input_responses)?;
@@ -130,7 +133,7 @@ impl Router {
         } else {
             self.runtime.cancel(&id, caller).await?;
         }
-        Ok(Some(self.acknowledgement()))
+        Ok(self.acknowledgement())
     }
 
     async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<String, ProtocolError> {
@@ -157,7 +160,6 @@ enum Method<'a> {
     Get,
     Update,
     Cancel,
-    Listen,
     Unknown,
 }
 
@@ -230,6 +232,7 @@ fn input_required(required: &InputRequired, server_info: &Value) -> String {
         meta: Meta {
             server_info,
             progress: None,
+            subscription_id: None,
         },
     };
     serde_json::to_string(&result).expect("questions and a state are JSON")
@@ -242,23 +245,12 @@ fn in_order<S: Serializer>(
     serializer.collect_map(requests.iter().map(|(key, request)| (key, request)))
 }
 
-/// Whether a subscription names tasks.
-fn names_tasks(notifications: Option<&RawValue>) -> bool {
-    #[derive(Deserialize)]
-    struct Filter {
-        #[serde(rename = "taskIds")]
-        task_ids: Option<Value>,
-    }
-    notifications
-        .and_then(|raw| object::<Filter>(raw).ok())
-        .is_some_and(|filter| filter.task_ids.is_some())
-}
-
 /// Adds who answers to a recorded result, which is an object and not empty (P16).
 fn with_meta(result: &RawValue, server_info: &Value) -> String {
     let meta = Meta {
         server_info,
         progress: None,
+        subscription_id: None,
     };
     if result.get().contains("\"_meta\"")
         && let Some(joined) = with_own_meta(result, &meta)

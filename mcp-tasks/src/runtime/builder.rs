@@ -259,6 +259,7 @@ impl RuntimeBuilder {
                 ids: Ids::default(),
                 clock: self.clock,
                 known: Arc::default(),
+                watchers: Arc::default(),
                 agenda: Arc::default(),
                 enlisted: OnceCell::new(),
                 loops: Loops::default(),

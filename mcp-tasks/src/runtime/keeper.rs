@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::clock::Clock;
 use super::known::KnownTasks;
 use super::lease::both_clocks;
+use super::watch::Watchers;
 use super::{Mark, RETRY_MS, Shared};
 use crate::store::{Change, Claim, StoreError, TaskStore, Wanted};
 use crate::task::{TaskId, Timestamp};
@@ -179,12 +180,15 @@ impl Shared {
     /// Does for a task whatever may have to be done for it.
     pub(super) fn look_after(&self, id: &TaskId) {
         self.known.poke(id);
+        self.watchers.changed(id);
         self.agenda.claim_at(Timestamp::default());
         self.agenda.elapse_at(Timestamp::default());
     }
 
-    /// Lets a task's driver know that its journal has grown, or starts one.
+    /// Lets a task's driver know that its journal has grown, or starts one; and
+    /// whoever watches it.
     pub(super) fn has_news(self: &Arc<Self>, id: &TaskId, unclaimed: bool) {
+        self.watchers.changed(id);
         if unclaimed {
             tokio::spawn(take_up(self.clone(), id.clone()));
         } else {
@@ -305,6 +309,7 @@ async fn keep(idle: Idle) {
             if matches!(error, StoreError::Unsure(_)) {
                 // Some may have ended.
                 shared.known.poke_all();
+                shared.watchers.any_may_have_changed();
             }
             shared.agenda.elapse_at(now.plus_millis(RETRY_MS));
         }
@@ -327,6 +332,7 @@ struct Idle {
     shared: Weak<Shared>,
     agenda: Arc<Agenda>,
     known: Arc<KnownTasks>,
+    watchers: Arc<Watchers>,
     store: Arc<dyn TaskStore>,
     clock: Clock,
     /// Whether other processes may change tasks.
@@ -339,6 +345,7 @@ impl Idle {
             shared: Arc::downgrade(shared),
             agenda: shared.agenda.clone(),
             known: shared.known.clone(),
+            watchers: shared.watchers.clone(),
             store: shared.store.clone(),
             clock: shared.clock,
             shares: shared.lease.is_needed(),
@@ -364,14 +371,19 @@ impl Idle {
     /// Hears what other processes have changed; listens only while somebody
     /// waits for that.
     async fn news(&self) {
-        while self.known.resident() == 0 {
-            self.known.first.notified().await;
+        while self.known.resident() == 0 && self.watchers.are_none() {
+            tokio::select! {
+                () = self.known.first.notified() => {}
+                () = self.watchers.first.notified() => {}
+            }
         }
         match self.store.news().await {
             Ok(grown) => {
                 for id in &grown {
                     self.known.poke(id);
                 }
+                // Tasks that others hold are not among them.
+                self.watchers.any_may_have_changed();
                 self.agenda.claim_at(Timestamp::default());
             }
             Err(error) => {

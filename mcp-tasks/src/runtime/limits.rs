@@ -21,6 +21,12 @@ pub struct Limits {
     pub live_per_caller: usize,
     /// Live tasks on the server; 1,000,000 by default.
     pub live: usize,
+    /// Subscriptions of one authenticated caller at once; 100 by default.
+    pub subscriptions_per_caller: usize,
+    /// Subscriptions on the server at once; 10,000 by default.
+    pub subscriptions: usize,
+    /// Tasks that one subscription names; 1,000 by default.
+    pub subscribed_tasks: usize,
     /// Functions that run at once, rather than wait; 64 per core by default.
     pub running: usize,
     /// Tasks in memory; 10,000 by default. Beside as many, one that waits is
@@ -39,6 +45,9 @@ impl Default for Limits {
             state: 64 << 10,
             live_per_caller: 1000,
             live: 1_000_000,
+            subscriptions_per_caller: 100,
+            subscriptions: 10_000,
+            subscribed_tasks: 1000,
             running: 64 * cores,
             resident: 10_000,
         }

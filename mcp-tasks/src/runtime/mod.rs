@@ -26,6 +26,8 @@ mod rules;
 mod signature;
 mod tasks;
 mod tool;
+mod updates;
+mod watch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,6 +48,8 @@ pub use rounds::{InputRequired, Retry};
 pub use signature::{AnyType, Argument, Of, Whole, argument, list, text, with_fraction};
 pub use tasks::{Stats, Tasks};
 pub use tool::{CallContext, DecodeError, Definition, Extractor, Support, TaskCall, TaskFn, Tool};
+pub use updates::TaskUpdates;
+pub(crate) use watch::Watch;
 
 use crate::flow::States;
 use crate::store::{Server, StoreError, TaskStore};
@@ -56,6 +60,7 @@ use keeper::{Agenda, Loops};
 use known::{KnownTasks, MissedCalls};
 use lease::{Epoch, Lease};
 use rounds::Sealer;
+use watch::Watchers;
 
 /// The tools of one server and their running tasks; a cheap handle.
 #[derive(Clone)]
@@ -81,6 +86,7 @@ struct Shared {
     ids: Ids,
     clock: Clock,
     known: Arc<KnownTasks>,
+    watchers: Arc<Watchers>,
     agenda: Arc<Agenda>,
     lease: Lease,
     /// Whether the store knows this server.
@@ -177,6 +183,12 @@ impl Runtime {
 struct Mark {
     calls: MissedCalls,
     epoch: Epoch,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.watchers.close();
+    }
 }
 
 impl Shared {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::call::Unsure;
-use super::{Shared, store_failed};
+use super::{Shared, TaskUpdates, Watch, store_failed};
 use crate::protocol::ProtocolError;
 use crate::store::StoreStats;
 use crate::task::{Access, Journal, Snapshot, TaskId};
@@ -114,6 +114,39 @@ impl Tasks {
             shared.follow_up(change);
         }
         Ok(change.is_some())
+    }
+
+    /// Hears of what becomes of a task, here or in another process: gives its
+    /// state now, then each that it changes to. `None` if there is no task of
+    /// this id.
+    ///
+    /// # Errors
+    ///
+    /// `-32603` if the store fails, or the server is gone.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use mcp_tasks::protocol::ProtocolError;
+    /// # use mcp_tasks::task::TaskId;
+    /// # use mcp_tasks::Tasks;
+    /// async fn log(tasks: Tasks, id: TaskId) -> Result<(), ProtocolError> {
+    ///     let Some(mut updates) = tasks.subscribe(&id).await? else {
+    ///         return Ok(());
+    ///     };
+    ///     while let Some(task) = updates.next().await {
+    ///         println!("{}: {:?}", task.id, task.status());
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn subscribe(&self, id: &TaskId) -> Result<Option<TaskUpdates>, ProtocolError> {
+        let shared = self.shared()?;
+        let found = shared.store.get(id, Access::Server).await;
+        if found.map_err(|error| store_failed(&error))?.is_none() {
+            return Ok(None);
+        }
+        Watch::of(&shared, id).await.map(TaskUpdates::new).map(Some)
     }
 
     /// Counts tasks.

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServerHandler;
+use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "http")]
 use super::access::Access;
 use super::catalogue::Catalogue;
+use super::engine::Engine;
 use super::era::Versions;
 use super::handler::Merged;
 #[cfg(feature = "http")]
 use super::headers::NamePolicy;
 #[cfg(feature = "http")]
 use super::http::{HttpConfig, TaskService};
-use super::stdio::{Engine, StdioServer};
+use super::stdio::StdioServer;
 use super::{BuiltServer, NoHandler};
 use crate::Error;
 use crate::elicit::Elicit;
@@ -305,6 +307,8 @@ impl<H: ServerHandler> TaskServer<H> {
         let catalogue = Arc::new(Catalogue::new(router.clone())?);
         let factory = self.factory;
         let merged = move || Merged::new(factory(), Arc::clone(&catalogue));
+        let engine = Arc::new(Engine::new(merged.clone()));
+        let stop = CancellationToken::new();
         #[cfg(feature = "http")]
         let http = TaskService::new(
             HttpConfig {
@@ -314,15 +318,18 @@ impl<H: ServerHandler> TaskServer<H> {
                 versions: Arc::clone(&versions),
             },
             router.clone(),
-            merged.clone(),
+            merged,
+            Arc::clone(&engine),
+            stop.clone(),
         );
         Ok(BuiltServer {
             tasks,
             stdio: Arc::new(StdioServer {
                 router,
-                engine: Engine::new(merged),
+                engine,
                 versions,
                 message_limit,
+                stop,
             }),
             #[cfg(feature = "http")]
             http,

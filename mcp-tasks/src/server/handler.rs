@@ -239,7 +239,12 @@ impl<H: ServerHandler> ServerHandler for Merged<H> {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        self.inner.accepted_subscription_filter(requested)
+        // The method exists, as it does for tasks, whatever else is agreed to.
+        Some(
+            self.inner
+                .accepted_subscription_filter(requested)
+                .unwrap_or_default(),
+        )
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {

@@ -19,16 +19,19 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use rmcp::ServerHandler;
+use rmcp::model::Extensions;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::access::Access;
+use super::engine::Engine;
 use super::era::{Era, Versions, opens_sessions};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
+use super::subscription::Stream;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
-use crate::router::Router;
+use crate::router::{LISTEN, Router};
 use crate::task::Caller;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -60,6 +63,7 @@ pub(super) struct HttpConfig {
 ///
 /// Dropping the future of a request (which is what a client's disconnect does)
 /// drops a call that runs inline. A task that the call has made lives on.
+/// Dropping the body of a subscription ends that subscription, and no task.
 #[derive(Clone)]
 pub struct TaskService {
     layer: Arc<Layer>,
@@ -69,6 +73,9 @@ struct Layer {
     config: HttpConfig,
     router: Router,
     rmcp: Rmcp,
+    /// What a subscription has of rmcp.
+    engine: Arc<Engine>,
+    /// Once it fires, subscriptions end, and streams of rmcp.
     stop: CancellationToken,
 }
 
@@ -77,8 +84,9 @@ impl TaskService {
         config: HttpConfig,
         router: Router,
         factory: impl Fn() -> H + Send + Sync + 'static,
+        engine: Arc<Engine>,
+        stop: CancellationToken,
     ) -> Self {
-        let stop = CancellationToken::new();
         let rmcp_config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(config.access.rmcp_hosts())
             .with_max_request_body_bytes(config.message_limit)
@@ -95,12 +103,14 @@ impl TaskService {
                 config,
                 router,
                 rmcp,
+                engine,
                 stop,
             }),
         }
     }
 
-    /// Ends open streams and sessions of rmcp.
+    /// Ends open subscriptions in good order, and open streams and sessions of
+    /// rmcp.
     pub(super) fn stop(&self) {
         self.layer.stop.cancel();
     }
@@ -179,6 +189,9 @@ impl Layer {
             .get::<Caller>()
             .cloned()
             .unwrap_or_else(Caller::anonymous);
+        if message.method() == LISTEN {
+            return self.listen(parts, &message, &body, &caller).await;
+        }
         if let Some(answer) = self.router.route(&message, &caller).await {
             return Ok(reply(answer));
         }
@@ -188,6 +201,30 @@ impl Layer {
             return Err(refuse(&ProtocolError::method_not_found(message.method())));
         }
         Ok(self.hand_on(parts, body.clone()).await)
+    }
+
+    /// Begins a subscription, whose messages are the response's body.
+    async fn listen(
+        &self,
+        parts: Parts,
+        message: &Message<'_>,
+        body: &[u8],
+        caller: &Caller,
+    ) -> Result<Response<Body>, Reply> {
+        let handler = || self.engine.handler();
+        let mut extensions = Extensions::new();
+        extensions.insert(parts);
+        let stop = self.stop.clone();
+        let stream = Stream::open(
+            &self.router,
+            handler,
+            message,
+            body,
+            extensions,
+            caller,
+            stop,
+        );
+        Ok(stream.await?.into_response())
     }
 
     async fn collect<B>(&self, body: B) -> Result<Bytes, Reply>

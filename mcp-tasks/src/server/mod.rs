@@ -11,6 +11,7 @@ mod access;
 mod builder;
 mod catalogue;
 mod convert;
+mod engine;
 mod era;
 mod handler;
 #[cfg(feature = "http")]
@@ -21,6 +22,7 @@ mod http;
 mod listen;
 mod session;
 mod stdio;
+mod subscription;
 #[cfg(test)]
 mod tests;
 
@@ -88,7 +90,8 @@ impl BuiltServer {
         self.stdio.router.runtime()
     }
 
-    /// Serves one client over stdin and stdout until it goes away.
+    /// Serves one client over stdin and stdout until it goes away, which ends its
+    /// subscriptions in good order.
     ///
     /// # Errors
     ///
@@ -112,7 +115,8 @@ impl BuiltServer {
     /// Serves over HTTP at the path `/mcp` until Ctrl-C or SIGTERM.
     ///
     /// Says `listening on http://ADDRESS/mcp` on stderr once it does. Requests
-    /// that are on the way when it is told to stop have a few seconds to end.
+    /// that are on the way when it is told to stop have a few seconds to end;
+    /// subscriptions are told that they do.
     ///
     /// # Errors
     ///

@@ -160,10 +160,10 @@ pub trait TaskStore: Send + Sync + 'static {
     /// the end of a cancelled task's grace, deletion.
     fn elapse(&self, limit: usize, now: Timestamp) -> StoreFuture<'_, Elapsed>;
 
-    /// Waits until somebody else may have changed something, and gives the
-    /// tasks claimed here whose journals others have appended to. A task is
-    /// among them again and again until something is committed for it, or, if
-    /// others have ended it, once.
+    /// Waits until somebody else may have changed any task, and gives those
+    /// claimed here whose journals others have appended to. A task is among them
+    /// again and again until something is committed for it, or, if others have
+    /// ended it, once.
     ///
     /// Called again and again while somebody waits, and only then: a store may
     /// look a few times a second for as long as it is awaited. Dropping it

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Caller, Created, Held, InputKey, Outcome, TaskId, Timestamp};
 use crate::protocol::{Detail, DetailedTask, InputRequest, TaskStatus};
@@ -157,14 +158,48 @@ impl Snapshot {
         }
     }
 
+    /// Whether a client that has seen `earlier` of this task learns nothing from
+    /// this one: only the time of the last change may differ.
+    pub fn looks_like(&self, earlier: &Self) -> bool {
+        // How it ended is not compared: it ends once.
+        self.is_terminal() == earlier.is_terminal()
+            && self.reason_held() == earlier.reason_held()
+            && self.message == earlier.message
+            && self.progress == earlier.progress
+            && self.ttl_ms == earlier.ttl_ms
+            && self.poll_interval_ms == earlier.poll_interval_ms
+            && self.input_requests == earlier.input_requests
+    }
+
+    fn reason_held(&self) -> Option<&str> {
+        self.held.as_ref().map(|held| held.reason.as_ref())
+    }
+
+    /// Whether a client that was told of the task's creation has missed nothing
+    /// since; `ttl_ms` is what it was then.
+    pub fn looks_new(&self, ttl_ms: Option<u64>) -> bool {
+        self.outcome.is_none()
+            && self.held.is_none()
+            && self.message.is_none()
+            && self.progress.is_none()
+            && self.ttl_ms == ttl_ms
+            && self.input_requests.is_empty()
+    }
+
     /// The JSON of a `CreateTaskResult` (P10).
     pub fn to_created_json(&self, server_info: &Value) -> String {
-        self.to_json(Some("task"), false, server_info)
+        self.to_json(Some("task"), false, server_info, None)
     }
 
     /// The JSON of a `GetTaskResult` (P12).
     pub fn to_detailed_json(&self, server_info: &Value) -> String {
-        self.to_json(Some("complete"), true, server_info)
+        self.to_json(Some("complete"), true, server_info, None)
+    }
+
+    /// The JSON of the parameters of `notifications/tasks`: a `GetTaskResult`
+    /// without its `resultType` and with the subscription in `_meta` (P41).
+    pub fn to_notification_json(&self, server_info: &Value, subscription_id: &RawValue) -> String {
+        self.to_json(None, true, server_info, Some(subscription_id))
     }
 
     fn to_json(
@@ -172,6 +207,7 @@ impl Snapshot {
         result_type: Option<&'static str>,
         full: bool,
         server_info: &Value,
+        subscription_id: Option<&RawValue>,
     ) -> String {
         let status = self.status();
         let detail = match &self.outcome {
@@ -201,6 +237,7 @@ impl Snapshot {
                 .progress
                 .map(|progress| (progress.done, progress.total)),
             server_info,
+            subscription_id,
         };
         serde_json::to_string(&task).expect("a task is strings, numbers and recorded JSON")
     }

@@ -23,6 +23,8 @@ over_every_transport! {
     c82_what_a_killed_process_ran_is_taken_over,
     c82_what_a_killed_process_ran_is_taken_over_within_a_short_lease,
     c82_what_a_killed_process_waited_for_reaches_the_task,
+    c83_a_client_hears_of_a_task_that_another_process_finishes,
+    c83_a_client_hears_of_a_task_that_another_process_takes_over,
     c84_cancel_reaches_a_task_of_another_process,
     c84_a_task_of_another_process_cleans_up,
 }
@@ -299,6 +301,47 @@ async fn c82_what_a_killed_process_waited_for_reaches_the_task(transport: Transp
         "{:?}",
         called.elapsed()
     );
+}
+
+async fn c83_a_client_hears_of_a_task_that_another_process_finishes(transport: Transport) {
+    let (a, b) = two(transport, &[]).await;
+    let (client, other) = (a.client(), b.client());
+    // One after the other, each in one notification.
+    let [first, second] = [300, 900].map(|ms| other.task("slow", json!({ "ms": ms })));
+    let (first, second) = (first.await, second.await);
+    let asked = client.task("ask1", json!({})).await;
+    let key = other.until_asked(&asked, None).await;
+    let mut listening = client.listen_to(&[&first, &second]).await;
+    for id in [&first, &second] {
+        let told = listening.task().await;
+        assert_eq!(
+            (&told["taskId"], &told["status"]),
+            (&json!(id), &json!("completed"))
+        );
+        assert_eq!(told["result"], other.get(id).await["result"]);
+    }
+    // A task that runs here, and is changed there.
+    let mut listening = client.listen_to(&[&asked]).await;
+    assert_eq!(listening.task().await["status"], "input_required");
+    let answered = Instant::now();
+    other.answer(&asked, &key, "there").await;
+    let ended = listening.until("completed").await;
+    assert_eq!(ended["result"]["content"][0]["text"], "got: there");
+    assert!(
+        answered.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        answered.elapsed()
+    );
+}
+
+async fn c83_a_client_hears_of_a_task_that_another_process_takes_over(transport: Transport) {
+    let (mut a, b) = two(transport, &["--lease", "1500"]).await;
+    let client = b.client();
+    let id = a.client().task("slow", json!({ "ms": 1000 })).await;
+    let mut listening = client.listen_to(&[&id]).await;
+    a.kill().await;
+    let ended = listening.until("completed").await;
+    assert_eq!(ended["result"]["content"][0]["text"], "done");
 }
 
 async fn c84_cancel_reaches_a_task_of_another_process(transport: Transport) {

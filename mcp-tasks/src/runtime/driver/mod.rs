@@ -213,6 +213,9 @@ impl Driver {
     /// largest part of it: so what seldom happens is in boxes.
     async fn run(&mut self) -> Result<ToolOutput, Stop> {
         loop {
+            // A function whose steps never wait must let others run, such as
+            // those who are told of it.
+            tokio::task::coop::consume_budget().await;
             match self.wake().await {
                 Wake::Returned(output) => {
                     if self.replay.is_some() {

@@ -267,6 +267,9 @@ impl Driver {
                     journal.weight += weight;
                     journal.status_weight = status_weight;
                     journal.noted = then;
+                    if !events.is_empty() {
+                        self.shared.watchers.changed(&journal.id);
+                    }
                     if let Some((due, _)) = snapshot.due(self.shared.server.retention) {
                         self.shared.agenda.elapse_at(due);
                     }
@@ -281,6 +284,7 @@ impl Driver {
                     journal.weight += weight;
                     journal.status_weight = status_weight;
                     journal.noted = then;
+                    self.shared.watchers.changed(&journal.id);
                     if missing.len() > ours.len() {
                         self.poke.notify_one();
                     }

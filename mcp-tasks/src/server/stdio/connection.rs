@@ -3,20 +3,23 @@
 //! All decisions are made here, one at a time; the work is done elsewhere, by
 //! tasks of the router and by rmcp's loops, which report back.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
 
+use super::super::engine::{Event, Handler, Lifecycle, LoopId, RmcpLoop};
 use super::super::era::{Era, INITIALIZE, Versions};
 use super::StdioServer;
-use super::engine::{Event, Lifecycle, LoopId, RmcpLoop};
 use super::in_flight::{InFlight, Owner, RequestKey};
 use super::lines::Line;
+use super::listening::listen;
 use crate::protocol::{Message, MessageKind, ProtocolError, Reply};
+use crate::router::LISTEN;
 use crate::task::Caller;
 
 /// How many messages of rmcp's may wait to be looked at.
@@ -27,7 +30,11 @@ const RESUMED: &str = "mcp-tasks/resumed-session";
 
 pub(super) struct Connection {
     server: Arc<StdioServer>,
-    output: mpsc::Sender<String>,
+    output: Output,
+    /// Once it fires, the subscriptions of this connection end.
+    stop: CancellationToken,
+    /// What serves requests of 2026-07-28.
+    handler: OnceLock<Handler>,
     in_flight: InFlight,
     calls: JoinSet<(RequestKey, Routed)>,
     session: Option<RmcpLoop>,
@@ -41,10 +48,20 @@ pub(super) struct Connection {
     events_sender: mpsc::Sender<Event>,
 }
 
+/// The ways to the client.
+pub(super) struct Output {
+    /// For whatever a client may be owed many of.
+    pub(super) replies: mpsc::Sender<String>,
+    /// For what subscriptions say, which waits until there is room.
+    pub(super) notices: mpsc::Sender<String>,
+}
+
 /// What the router made of a request.
 pub(super) enum Routed {
     Answered(Reply),
     NotOurs(Vec<u8>),
+    /// A subscription that has said everything.
+    Ended,
 }
 
 /// Something other than a line that a connection must look at.
@@ -54,11 +71,13 @@ pub(super) enum Happened {
 }
 
 impl Connection {
-    pub(super) fn new(server: Arc<StdioServer>, output: mpsc::Sender<String>) -> Self {
+    pub(super) fn new(server: Arc<StdioServer>, output: Output) -> Self {
         let (events_sender, events) = mpsc::channel(UNSEEN);
         Self {
+            stop: server.stop.child_token(),
             server,
             output,
+            handler: OnceLock::new(),
             in_flight: InFlight::default(),
             calls: JoinSet::new(),
             session: None,
@@ -77,6 +96,11 @@ impl Connection {
             Some(routed) = self.calls.join_next_with_id() => Happened::Routed(routed),
             Some(event) = self.events.recv() => Happened::Rmcp(event),
         }
+    }
+
+    /// Ends all subscriptions in good order.
+    pub(super) fn end_subscriptions(&self) {
+        self.stop.cancel();
     }
 
     /// Goes on until every request has its reply.
@@ -98,6 +122,7 @@ impl Connection {
                     Routed::NotOurs(text) => {
                         self.hand_on(Lifecycle::Standalone, &text, key, &id).await;
                     }
+                    Routed::Ended => {}
                 }
             }
             Happened::Routed(Err(error)) => {
@@ -151,6 +176,7 @@ impl Connection {
         let in_session = self.session.is_some() || self.opened.is_some();
         match Versions::era(message, None) {
             Some(Era::Standalone) => match self.server.versions.admit(message, None) {
+                Ok(()) if message.method() == LISTEN => self.listen(text.to_vec(), key, id),
                 Ok(()) => self.route(text.to_vec(), key, id),
                 Err(reply) => self.reply(reply).await,
             },
@@ -181,6 +207,21 @@ impl Connection {
             (its, answer.map_or(Routed::NotOurs(text), Routed::Answered))
         });
         self.in_flight.insert(key, id, Owner::Router(call));
+    }
+
+    /// Begins a subscription, which goes on by itself until it is cancelled.
+    fn listen(&mut self, text: Vec<u8>, key: RequestKey, id: &RawValue) {
+        let (router, handler) = (self.server.router.clone(), self.handler().clone());
+        let (notices, stop) = (self.output.notices.clone(), self.stop.clone());
+        let its = key.clone();
+        let call = self
+            .calls
+            .spawn(async move { (its, listen(&router, &handler, &text, notices, stop).await) });
+        self.in_flight.insert(key, id, Owner::Router(call));
+    }
+
+    fn handler(&self) -> &Handler {
+        self.handler.get_or_init(|| self.server.engine.handler())
     }
 
     fn notification(&mut self, message: &Message<'_>, text: &[u8]) {
@@ -280,7 +321,11 @@ impl Connection {
     fn begin(&mut self, lifecycle: Lifecycle) -> RmcpLoop {
         self.last_loop = self.last_loop.next();
         let events = self.events_sender.clone();
-        let rmcp = RmcpLoop::start(self.last_loop, lifecycle, &self.server.engine, events);
+        let handler = match lifecycle {
+            Lifecycle::Session => &self.server.engine.handler(),
+            Lifecycle::Standalone => self.handler(),
+        };
+        let rmcp = RmcpLoop::start(self.last_loop, lifecycle, handler, events);
         if lifecycle == Lifecycle::Session
             && let Some(opened) = self.opened.clone()
         {
@@ -352,7 +397,7 @@ impl Connection {
 
     async fn write(&self, line: String) {
         // An error means that the writer is gone, which ends the connection.
-        let _ = self.output.send(line).await;
+        let _ = self.output.replies.send(line).await;
     }
 }
 

@@ -6,7 +6,7 @@ use rmcp::model::RequestId;
 use serde_json::value::RawValue;
 use tokio::task::{AbortHandle, Id};
 
-use super::engine::LoopId;
+use super::super::engine::LoopId;
 
 /// A request's id, compared as JSON-RPC does: by type and value, not by spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

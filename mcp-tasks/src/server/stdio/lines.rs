@@ -58,22 +58,36 @@ pub(super) async fn read(
     }
 }
 
-/// Writes lines, each whole and at once, until no sender is left.
+/// Writes lines from two sources, each whole and at once, until neither has a
+/// sender left.
 pub(super) async fn write(
     mut output: impl AsyncWrite + Unpin,
-    mut lines: mpsc::Receiver<String>,
+    lines: [mpsc::Receiver<String>; 2],
 ) -> io::Result<()> {
-    while let Some(mut line) = lines.recv().await {
-        // Parts of a message may have come from elsewhere with whitespace of
-        // their own; within JSON a raw newline is never anything else.
-        if line.contains(['\n', '\r']) {
-            line = line.replace(['\n', '\r'], " ");
-        }
+    let [mut some, mut others] = lines;
+    loop {
+        let mut line = tokio::select! {
+            Some(line) = some.recv() => line,
+            Some(line) = others.recv() => line,
+            else => return Ok(()),
+        };
+        line = one_line(line);
         line.push('\n');
         output.write_all(line.as_bytes()).await?;
         output.flush().await?;
     }
-    Ok(())
+}
+
+/// A message without line breaks.
+///
+/// Parts of it may have come from elsewhere with whitespace of their own; within
+/// JSON a raw newline is never anything else.
+pub(in crate::server) fn one_line(message: String) -> String {
+    if message.contains(['\n', '\r']) {
+        message.replace(['\n', '\r'], " ")
+    } else {
+        message
+    }
 }
 
 #[cfg(test)]
@@ -122,8 +136,9 @@ mod tests {
         let (sender, receiver) = mpsc::channel(1);
         sender.send("{\n\"a\":1}".to_owned()).await.unwrap();
         drop(sender);
+        let (_, none) = mpsc::channel(1);
         let mut output = Vec::new();
-        write(&mut output, receiver).await.unwrap();
+        write(&mut output, [receiver, none]).await.unwrap();
         assert_eq!(output, b"{ \"a\":1}\n");
     }
 }

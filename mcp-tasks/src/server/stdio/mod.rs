@@ -6,9 +6,9 @@
 //! reply, and none is left hanging when a part of the server fails.
 
 mod connection;
-mod engine;
 mod in_flight;
 mod lines;
+mod listening;
 
 use std::io;
 use std::sync::Arc;
@@ -17,15 +17,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use self::connection::Connection;
-pub(super) use self::engine::Engine;
+use self::connection::{Connection, Output};
+#[cfg(feature = "http")]
+pub(super) use self::lines::one_line;
+use super::engine::Engine;
 use super::era::Versions;
 use crate::router::Router;
 
 /// How many replies may wait for a client that does not read. A client that
 /// writes this many requests before it reads is still served.
 const UNWRITTEN: usize = 1024;
+
+/// How many messages of subscriptions may wait for a client that does not read:
+/// each is made when there is room for it, of what is then so.
+const UNWRITTEN_NOTICES: usize = 1;
 
 /// How many lines are read ahead.
 const UNREAD: usize = 4;
@@ -40,12 +47,15 @@ const LAST_WRITES: Duration = Duration::from_secs(2);
 /// What serves a connection.
 pub(super) struct StdioServer {
     pub(super) router: Router,
-    pub(super) engine: Engine,
+    pub(super) engine: Arc<Engine>,
     pub(super) versions: Arc<Versions>,
     pub(super) message_limit: usize,
+    /// Once it fires, subscriptions end.
+    pub(super) stop: CancellationToken,
 }
 
-/// Serves one client until its input ends.
+/// Serves one client until its input ends, which ends its subscriptions in good
+/// order.
 ///
 /// # Errors
 ///
@@ -56,12 +66,14 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (unwritten, to_write) = mpsc::channel(UNWRITTEN);
+    let (replies, replies_to_write) = mpsc::channel(UNWRITTEN);
+    let (notices, notices_to_write) = mpsc::channel(UNWRITTEN_NOTICES);
+    let to_write = [replies_to_write, notices_to_write];
     let mut writing = tokio::spawn(lines::write(output, to_write));
     let (unread, mut read) = mpsc::channel(UNREAD);
     let reading = tokio::spawn(lines::read(input, server.message_limit, unread));
 
-    let mut connection = Connection::new(server, unwritten);
+    let mut connection = Connection::new(server, Output { replies, notices });
     loop {
         tokio::select! {
             line = read.recv() => match line {
@@ -75,6 +87,7 @@ where
             }
         }
     }
+    connection.end_subscriptions();
     // Past this, what has not been answered is dropped.
     let _ = timeout(LAST_REPLIES, connection.settle()).await;
     drop(connection);

@@ -5,6 +5,9 @@ mod described;
 mod http;
 mod routed;
 mod stdio;
+mod subscriptions;
+#[cfg(feature = "http")]
+mod subscriptions_http;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -9,23 +9,34 @@ use tokio::io::{
 };
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::super::TaskServer;
 use super::super::stdio;
 use super::{initialize, server, standalone};
+use crate::Tasks;
 
 /// The client's end of a connection.
 pub(super) struct Client {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     serving: JoinHandle<std::io::Result<()>>,
+    pub(super) tasks: Tasks,
+    /// Tells the server to stop.
+    pub(super) stop: CancellationToken,
 }
 
 impl Client {
     pub(super) fn of<H: ServerHandler>(server: TaskServer<H>) -> Self {
+        Self::with_pipe(server, 1 << 16)
+    }
+
+    /// A connection that holds so many bytes that are not read yet.
+    pub(super) fn with_pipe<H: ServerHandler>(server: TaskServer<H>, bytes: usize) -> Self {
         let server = server.build().unwrap();
-        let (near, far) = tokio::io::duplex(1 << 16);
+        let (near, far) = tokio::io::duplex(bytes);
         let (read, write) = tokio::io::split(far);
+        let (tasks, stop) = (server.tasks(), server.stdio.stop.clone());
         let serving = tokio::spawn(stdio::serve(server.stdio, read, write));
         let (output, input) = tokio::io::split(near);
         let output = BufReader::new(output).lines();
@@ -33,6 +44,8 @@ impl Client {
             input,
             output,
             serving,
+            tasks,
+            stop,
         }
     }
 

@@ -30,8 +30,13 @@ pub struct MemoryStore {
     me: Mutex<Me>,
     /// Whether others may have to do with these tasks at all.
     sole: AtomicBool,
-    /// The last of the changes that its holder has heard of.
+    /// How many of all that was appended this handle has appended itself.
+    mine: AtomicU64,
+    /// How much of what others have appended its holder has heard of.
     heard: AtomicU64,
+    /// The last of the changes by others than the holder among which it has
+    /// looked for its tasks.
+    looked: AtomicU64,
 }
 
 #[derive(Default)]
@@ -46,7 +51,7 @@ struct Shared {
     commits: AtomicU64,
     sealing: Mutex<Sealing>,
     /// Counts what was changed by others than the holder.
-    changes: watch::Sender<u64>,
+    changes: AtomicU64,
     /// Counts everything that is appended, if there is more than one holder.
     appended: watch::Sender<u64>,
 }
@@ -93,7 +98,9 @@ impl Default for MemoryStore {
                 retention: Retention::default(),
             }),
             sole: AtomicBool::new(true),
+            mine: AtomicU64::new(0),
             heard: AtomicU64::new(0),
+            looked: AtomicU64::new(0),
         };
         store.begin_anew(Timestamp::default());
         store
@@ -121,7 +128,9 @@ impl MemoryStore {
             shared: self.shared.clone(),
             me: Mutex::new(self.me().clone()),
             sole: AtomicBool::new(false),
-            heard: AtomicU64::new(*self.shared.changes.borrow()),
+            mine: AtomicU64::new(0),
+            heard: AtomicU64::new(*self.shared.appended.borrow()),
+            looked: AtomicU64::new(self.shared.changes.load(Ordering::Relaxed)),
         };
         store.begin_anew(Timestamp::default());
         store
@@ -178,15 +187,16 @@ impl MemoryStore {
         let changed = !events.is_empty();
         let (me, retention) = self.who();
         if changed {
+            let is_mine = record.holder == me;
+            if !is_mine {
+                // Before anybody is woken for it.
+                self.shared.changes.fetch_add(1, Ordering::AcqRel);
+            }
             record.unseen |= events.iter().any(Event::is_outcome);
             self.append(record, events, retention, now)?;
-            let is_mine = record.holder == me;
             if !record.is_live() {
                 // Another holder must hear of it; this one is told now.
                 record.unseen = !is_mine;
-            }
-            if !is_mine {
-                self.shared.changes.send_modify(|count| *count += 1);
             }
         }
         let unclaimed =
@@ -208,6 +218,7 @@ impl MemoryStore {
         record.append(events, now)?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         if !self.sole.load(Ordering::Relaxed) {
+            self.mine.fetch_add(1, Ordering::AcqRel);
             self.shared.appended.send_modify(|count| *count += 1);
         }
         if !record.is_live() {

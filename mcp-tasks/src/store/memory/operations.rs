@@ -164,12 +164,17 @@ impl TaskStore for MemoryStore {
 
     fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
         StoreFuture::new(async {
-            let mut changes = self.shared.changes.subscribe();
+            let mut appended = self.shared.appended.subscribe();
             let heard = self.heard.load(Ordering::Relaxed);
+            let by_others = |count: u64| count.wrapping_sub(self.mine.load(Ordering::Acquire));
             // The sender lives as long as the store.
-            let count = changes.wait_for(|count| *count != heard).await;
-            let count = count.map_or(heard, |count| *count);
+            let count = appended.wait_for(|count| by_others(*count) != heard).await;
+            let count = count.map_or(heard, |count| by_others(*count));
             self.heard.store(count, Ordering::Relaxed);
+            let changes = self.shared.changes.load(Ordering::Acquire);
+            if self.looked.swap(changes, Ordering::Relaxed) == changes {
+                return Ok(Vec::new());
+            }
             let me = self.me().id;
             let tasks = self.shared.tasks.read();
             let tasks = tasks.unwrap_or_else(PoisonError::into_inner);

@@ -11,6 +11,7 @@ behaviours![
     others_are_told_what_has_arrived_for_their_tasks,
     the_holder_is_told_once_of_a_task_that_others_have_ended,
     what_a_holder_ends_itself_is_no_news,
+    whatever_a_holder_does_wakes_the_others,
     a_dropped_wait_for_news_loses_nothing,
     a_dropped_wait_for_news_loses_no_end,
 ];
@@ -103,6 +104,19 @@ async fn what_a_holder_ends_itself_is_no_news(room: Room) {
     other.answer(&id, "Ada").await;
     holder.cancel(&id).await;
     no_more(&holder).await;
+}
+
+async fn whatever_a_holder_does_wakes_the_others(room: Room) {
+    let (holder, other) = (room.holder().await, room.holder().await);
+    let claim = holder.asking("a").await;
+    // So far others may have heard of it.
+    let so_far = async { while other.store.news().await.is_ok() {} };
+    let so_far = tokio::time::timeout(Duration::from_millis(500), so_far);
+    so_far.await.expect_err("the store is there");
+    let woken = tokio::time::timeout(Duration::from_secs(10), other.store.news());
+    let (woken, _) = tokio::join!(woken, holder.finish(&claim, claim.last));
+    let news = woken.expect("they are woken").expect("the store is there");
+    assert_eq!(news, [], "it is none of theirs");
 }
 
 async fn a_dropped_wait_for_news_loses_nothing(room: Room) {

@@ -12,8 +12,10 @@ struct Harness {
 
 impl Harness {
     async fn in_session() -> Self {
-        let (sender, output) = mpsc::channel(16);
-        let connection = Connection::new(server().build().unwrap().stdio, sender);
+        let (replies, output) = mpsc::channel(16);
+        let (notices, _) = mpsc::channel(1);
+        let ways = Output { replies, notices };
+        let connection = Connection::new(server().build().unwrap().stdio, ways);
         let mut harness = Self { connection, output };
         harness.send(&initialize(1)).await;
         assert_eq!(harness.receive().await["id"], 1);

@@ -1,11 +1,13 @@
 //! rmcp's service loop, run behind channels.
 //!
-//! There are up to two per connection: one is an older session, begun with the
-//! client's `initialize`; the other serves single requests of 2026-07-28, which
-//! need no handshake, as rmcp does it for each HTTP request. Neither touches
-//! stdin or stdout, and either may end without the connection ending.
+//! There are up to two per connection on stdio: one is an older session, begun
+//! with the client's `initialize`; the other serves single requests of
+//! 2026-07-28, which need no handshake, as rmcp does it for each HTTP request.
+//! A subscription, over either transport, has one of its own. None touches stdin
+//! or stdout, and each may end without the others ending.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use rmcp::model::{
     ClientJsonRpcMessage, InitializeRequestParams, ProtocolVersion, ServerJsonRpcMessage,
@@ -16,21 +18,36 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Runs a loop, with a handler of its own, to its end.
-pub(in crate::server) struct Engine {
-    run: Box<dyn Fn(Lifecycle, Channel, CancellationToken) -> Running + Send + Sync>,
+/// Makes handlers.
+pub(super) struct Engine {
+    handler: Box<dyn Fn() -> Handler + Send + Sync>,
+}
+
+/// A handler, which any number of loops may run.
+#[derive(Clone)]
+pub(super) struct Handler {
+    run: Arc<dyn Fn(Lifecycle, Channel, CancellationToken) -> Running + Send + Sync>,
 }
 
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Engine {
-    pub(in crate::server) fn new<H: ServerHandler>(
-        factory: impl Fn() -> H + Send + Sync + 'static,
-    ) -> Self {
-        let run = move |lifecycle, channel, stop| -> Running {
-            Box::pin(run(lifecycle, factory(), channel, stop))
+    pub(super) fn new<H: ServerHandler>(factory: impl Fn() -> H + Send + Sync + 'static) -> Self {
+        let handler = move || {
+            let handler = Arc::new(factory());
+            let run = move |lifecycle, channel, stop| -> Running {
+                Box::pin(run(lifecycle, handler.clone(), channel, stop))
+            };
+            Handler { run: Arc::new(run) }
         };
-        Self { run: Box::new(run) }
+        Self {
+            handler: Box::new(handler),
+        }
+    }
+
+    /// A new handler.
+    pub(super) fn handler(&self) -> Handler {
+        (self.handler)()
     }
 }
 
@@ -76,7 +93,7 @@ impl RmcpLoop {
     pub(super) fn start(
         id: LoopId,
         lifecycle: Lifecycle,
-        engine: &Engine,
+        handler: &Handler,
         events: mpsc::Sender<Event>,
     ) -> Self {
         // Unbounded, as the loop takes what comes without waiting for handlers;
@@ -88,7 +105,7 @@ impl RmcpLoop {
             messages: from_client,
             events: events.clone(),
         };
-        let running = tokio::spawn((engine.run)(lifecycle, channel, stop.clone()));
+        let running = tokio::spawn((handler.run)(lifecycle, channel, stop.clone()));
         tokio::spawn(async move {
             if let Err(error) = running.await {
                 tracing::error!(%error, "rmcp's service loop failed");
