@@ -78,18 +78,28 @@ impl Fixture {
     /// Kills the process and starts it again as it was started.
     pub async fn restart(&mut self) {
         self.kill().await;
-        *self = self.launch.start().await;
+        self.start_again().await;
     }
 
     /// Has the process end as a user would: over stdio its input ends, over HTTP
     /// it is sent SIGTERM.
     pub async fn stop(&mut self) -> ExitStatus {
         if self.client.is_http() {
-            kill_process(self.id(), Signal::TERM).expect("it can be told to end");
-        } else {
-            self.client.hang_up().await;
+            return self.terminate().await;
         }
+        self.client.hang_up().await;
         self.ended().await
+    }
+
+    /// Sends it SIGTERM, and waits until it has ended.
+    pub async fn terminate(&mut self) -> ExitStatus {
+        kill_process(self.id(), Signal::TERM).expect("it can be told to end");
+        self.ended().await
+    }
+
+    /// Starts a process that has ended again, on what it left.
+    pub async fn start_again(&mut self) {
+        *self = self.launch.start().await;
     }
 
     /// Waits until the process has ended by itself.

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use tokio::sync::{OnceCell, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use super::clock::Clock;
 use super::ids::Ids;
@@ -263,6 +264,7 @@ impl RuntimeBuilder {
                 agenda: Arc::default(),
                 enlisted: OnceCell::new(),
                 loops: Loops::default(),
+                stop: CancellationToken::new(),
             }
         });
         for tool in shared.tools.iter().chain(&shared.older) {

@@ -67,6 +67,7 @@ impl Runtime {
     /// Dropping the future cancels a call that runs inline. A task that has
     /// been created goes on (P52).
     pub async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<Called, ProtocolError> {
+        self.refuse_if_stopping()?;
         let shared = &self.shared;
         let definition = &tool.definition;
         let declared = call.capabilities.tasks;

@@ -198,6 +198,9 @@ impl Shared {
 
     /// Claims tasks that must run, and runs them.
     async fn claim(self: &Arc<Self>) -> Result<(), StoreError> {
+        if self.stop.is_cancelled() {
+            return Ok(());
+        }
         self.enlisted().await?;
         let limit = self.agenda.resuming.available_permits();
         if limit == 0 {
@@ -268,6 +271,9 @@ impl Shared {
 
 /// Claims one task and runs it, after something arrived for it.
 async fn take_up(shared: Arc<Shared>, id: TaskId) {
+    if shared.stop.is_cancelled() {
+        return;
+    }
     let wanted = Wanted {
         only: Some(&id),
         tools: &shared.versions,

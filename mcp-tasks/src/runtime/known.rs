@@ -12,6 +12,8 @@ pub(super) struct KnownTasks {
     table: Mutex<Table>,
     /// Woken when the first driver comes.
     pub(super) first: Notify,
+    /// Woken when the last one has gone.
+    last: Notify,
 }
 
 #[derive(Default)]
@@ -60,6 +62,14 @@ impl KnownTasks {
         }
     }
 
+    /// Tells every driver to look around, and waits until there is none.
+    pub(super) async fn poke_until_empty(&self) {
+        self.poke_all();
+        while self.resident() > 0 {
+            self.last.notified().await;
+        }
+    }
+
     /// To be taken before a task becomes visible whose driver starts after.
     pub(super) fn missed_calls(&self) -> MissedCalls {
         MissedCalls(self.lock().missed)
@@ -77,6 +87,9 @@ impl KnownTasks {
             return;
         }
         table.drivers.remove(id);
+        if table.drivers.is_empty() {
+            self.last.notify_one();
+        }
         // A burst that is over should not hold on to its table.
         if table.drivers.len() < table.drivers.capacity() / 4 {
             let room = table.drivers.len() * 2;

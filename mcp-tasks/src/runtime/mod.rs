@@ -23,6 +23,7 @@ mod plain;
 mod resume;
 mod rounds;
 mod rules;
+mod shutdown;
 mod signature;
 mod tasks;
 mod tool;
@@ -34,6 +35,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::{OnceCell, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 pub use builder::RuntimeBuilder;
 pub use call::CallRequest;
@@ -96,6 +98,8 @@ struct Shared {
     /// Seals the state of calls that ask their clients in rounds.
     sealer: Sealer,
     loops: Loops,
+    /// Fires when the server is to end in good order.
+    stop: CancellationToken,
 }
 
 impl Runtime {

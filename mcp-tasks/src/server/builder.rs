@@ -18,6 +18,7 @@ use super::headers::NamePolicy;
 #[cfg(feature = "http")]
 use super::http::{HttpConfig, TaskService};
 use super::stdio::StdioServer;
+use super::stop::GRACE;
 use super::{BuiltServer, NoHandler};
 use crate::Error;
 use crate::elicit::Elicit;
@@ -78,6 +79,7 @@ pub struct TaskServer<H = NoHandler> {
     factory: Factory<H>,
     has_store: bool,
     message_limit: Option<usize>,
+    grace: Duration,
     #[cfg(feature = "http")]
     access: Access,
     #[cfg(feature = "http")]
@@ -116,6 +118,7 @@ impl<H: ServerHandler> TaskServer<H> {
             factory,
             has_store: false,
             message_limit: None,
+            grace: GRACE,
             #[cfg(feature = "http")]
             access: Access::default(),
             #[cfg(feature = "http")]
@@ -217,6 +220,13 @@ impl<H: ServerHandler> TaskServer<H> {
     /// Sets the limits of what clients may send and start.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.runtime = self.runtime.limits(limits);
+        self
+    }
+
+    /// How long steps that run may take to end when the server is told to stop,
+    /// before they are dropped and run again elsewhere. Default: 8 s.
+    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
         self
     }
 
@@ -329,10 +339,12 @@ impl<H: ServerHandler> TaskServer<H> {
                 engine,
                 versions,
                 message_limit,
-                stop,
+                stop: stop.clone(),
             }),
             #[cfg(feature = "http")]
             http,
+            stop,
+            grace: self.grace,
             notice,
         })
     }

@@ -108,12 +108,6 @@ impl TaskService {
             }),
         }
     }
-
-    /// Ends open subscriptions in good order, and open streams and sessions of
-    /// rmcp.
-    pub(super) fn stop(&self) {
-        self.layer.stop.cancel();
-    }
 }
 
 impl<B> Service<Request<B>> for TaskService

@@ -22,12 +22,16 @@ mod http;
 mod listen;
 mod session;
 mod stdio;
+mod stop;
 mod subscription;
 #[cfg(test)]
 mod tests;
 
 use std::io::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
 
 pub use self::builder::TaskServer;
 pub use self::handler::NoHandler;
@@ -75,6 +79,10 @@ pub struct BuiltServer {
     stdio: Arc<StdioServer>,
     #[cfg(feature = "http")]
     http: TaskService,
+    /// Once it fires, the server ends.
+    stop: CancellationToken,
+    /// How long steps may take to end then.
+    grace: Duration,
     /// What to say when the server starts.
     notice: Option<&'static str>,
 }
@@ -91,7 +99,8 @@ impl BuiltServer {
     }
 
     /// Serves one client over stdin and stdout until it goes away, which ends its
-    /// subscriptions in good order.
+    /// subscriptions in good order, or until Ctrl-C or SIGTERM, which
+    /// [shuts the server down](Self::shut_down).
     ///
     /// # Errors
     ///
@@ -104,19 +113,23 @@ impl BuiltServer {
     pub async fn serve_stdio(&self) -> Result<(), Error> {
         self.say_notice();
         let server = Arc::clone(&self.stdio);
-        stdio::serve(server, tokio::io::stdin(), tokio::io::stdout())
+        let doing = |error| Error::Io {
+            doing: "serving over stdin and stdout".to_owned(),
+            error,
+        };
+        let stdin = stdio::Stdin::open().map_err(doing)?;
+        let serving = stdio::serve(server, stdin, tokio::io::stdout());
+        self.until_told(serving)
             .await
-            .map_err(|error| Error::Io {
-                doing: "serving over stdin and stdout".to_owned(),
-                error,
-            })
+            .unwrap_or(Ok(()))
+            .map_err(doing)
     }
 
     /// Serves over HTTP at the path `/mcp` until Ctrl-C or SIGTERM.
     ///
-    /// Says `listening on http://ADDRESS/mcp` on stderr once it does. Requests
-    /// that are on the way when it is told to stop have a few seconds to end;
-    /// subscriptions are told that they do.
+    /// Says `listening on http://ADDRESS/mcp` on stderr once it does. When it is
+    /// told to stop it [shuts the server down](Self::shut_down); requests that are
+    /// on the way have as long to end as steps have.
     ///
     /// # Errors
     ///
@@ -124,7 +137,7 @@ impl BuiltServer {
     #[cfg(feature = "http")]
     pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> Result<(), Error> {
         self.say_notice();
-        listen::serve(self.http.clone(), address).await
+        listen::serve(self, address).await
     }
 
     /// The server as a tower service, to be mounted in an application.

@@ -4,6 +4,7 @@ mod code_changes;
 #[cfg(feature = "store-parity")]
 mod failing_store;
 mod poison;
+mod shutdown;
 mod world;
 
 use std::sync::Arc;

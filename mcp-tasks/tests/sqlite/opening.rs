@@ -308,3 +308,22 @@ mod permissions {
         }
     }
 }
+
+/// What version 2 brought: what is kept for calls that ask in rounds.
+#[test]
+fn a_file_of_an_older_version_is_brought_up_to_date() {
+    let (_directory, file) = ours();
+    let older = Connection::open(&file).unwrap();
+    let undo = "DROP TABLE sealing_keys; DROP TABLE spent_states; PRAGMA user_version = 1;";
+    older.execute_batch(undo).unwrap();
+    drop(older);
+    drop(SqliteStore::open(&file).unwrap());
+    let newer = Connection::open(&file).unwrap();
+    let count = |table: &str| {
+        let sql = format!("SELECT count(*) FROM {table}");
+        newer
+            .query_row(&sql, (), |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
+    assert_eq!((count("sealing_keys"), count("spent_states")), (0, 0));
+}

@@ -14,6 +14,7 @@ mod processes;
 mod restarts;
 mod rounds;
 mod security;
+mod shutdown;
 mod steps;
 
 use mcp_tasks_tests::{Fixture, Launch, StoreFile, Transport};

@@ -183,7 +183,7 @@ impl Flow {
             inner.steps.wait = true;
             return Start::Wait;
         }
-        if !inner.steps.may_start {
+        if !inner.steps.may_start && wait.intent != Intent::Recorded {
             inner.steps.wait = true;
             inner.requests.push(Request::StartStep);
             return Start::Wait;
@@ -206,6 +206,7 @@ impl Flow {
             }
         }
         inner.steps.running += 1;
+        inner.steps.inside += 1;
         Start::Attempt(wait.failed + 1)
     }
 
@@ -216,7 +217,14 @@ impl Flow {
         }
     }
 
-    /// Notes that a step's future has started, or an `unrecorded` one.
+    /// Notes that the future of a step is not there any more.
+    pub(in crate::flow) fn step_ended(&self) {
+        let steps = &mut self.context.lock().steps;
+        steps.running -= 1;
+        steps.inside -= 1;
+    }
+
+    /// Notes that an `unrecorded` future has started.
     pub(in crate::flow) fn future_started(&self) {
         self.context.lock().steps.running += 1;
     }

@@ -82,6 +82,8 @@ enum TaskStart {
 struct Steps {
     /// Futures that nobody else could wake.
     running: usize,
+    /// How many of these are steps.
+    inside: usize,
     /// Whether a step waits for leave to start.
     wait: bool,
     may_start: bool,
@@ -211,6 +213,18 @@ impl Context {
     /// Lets steps start from now on.
     pub(crate) fn start_steps(&self) {
         self.lock().steps.may_start = true;
+    }
+
+    /// Lets no further step start, but for those of which the journal says that
+    /// they do.
+    pub(crate) fn stop_steps(&self) {
+        self.lock().steps.may_start = false;
+    }
+
+    /// Whether the future of a step runs, or is said to.
+    pub(crate) fn is_in_step(&self) -> bool {
+        let inner = self.lock();
+        inner.steps.inside > 0 || inner.slots.values().any(Slot::is_intended)
     }
 
     /// Says that the call becomes a task where the function wants it to.
@@ -396,6 +410,11 @@ impl Context {
 }
 
 impl Slot {
+    /// Whether it is a step that the journal says is about to run.
+    fn is_intended(&self) -> bool {
+        matches!(self, Self::Step(wait) if wait.intent == Intent::Recorded && !wait.ended)
+    }
+
     /// Whether the function waits for its outcome.
     fn is_open(&self) -> bool {
         match self {

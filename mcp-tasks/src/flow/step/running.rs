@@ -176,7 +176,7 @@ impl Course {
             let attempted = attempts.poll(cx, number);
             self.flow.enter_step(outer);
             let attempted = ready!(attempted);
-            self.flow.future_ended();
+            self.flow.step_ended();
             match attempted {
                 Attempted::Last(outcome) => self.end(outcome),
                 Attempted::Failed(rest) => {
@@ -234,7 +234,7 @@ impl Drop for Course {
             Stage::New | Stage::Over => {}
             Stage::Open | Stage::Ended => self.flow.close(&self.key),
             Stage::Running(_) => {
-                self.flow.future_ended();
+                self.flow.step_ended();
                 self.flow.close(&self.key);
             }
         }

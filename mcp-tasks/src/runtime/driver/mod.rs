@@ -228,7 +228,7 @@ impl Driver {
                     // What it asked for came before whatever it is shown next.
                     self.take_requests().await?;
                 }
-                Wake::Abandoned => return Err(Stop::TaskOver),
+                Wake::Abandoned | Wake::PutDown => return Err(Stop::TaskOver),
                 Wake::Requests => self.take_requests().await?,
                 Wake::News => self.read_journal().await?,
                 Wake::Alarm => Box::pin(self.ring()).await?,

@@ -41,6 +41,8 @@ pub(super) enum Wake {
     Contradiction(Contradiction),
     /// The lease is late or lost.
     Lease,
+    /// The server ends, and nothing is lost if the function is dropped here.
+    PutDown,
 }
 
 impl Driver {
@@ -53,6 +55,9 @@ impl Driver {
             // Nothing of the task is polled that may be another's by now.
             if self.standing() != Standing::Held {
                 return Poll::Ready(Wake::Lease);
+            }
+            if self.is_put_down() {
+                return Poll::Ready(Wake::PutDown);
             }
             // Most often it is an outcome that ends the waiting: it is fetched
             // and shown without asking the function first.
@@ -132,6 +137,16 @@ impl Driver {
         self.context.deliver(&outcome)?;
         self.function.has_seen = false;
         Ok(true)
+    }
+
+    /// Whether the server ends, and the task can be left to others: whatever the
+    /// function has asked for is recorded, and no step runs.
+    fn is_put_down(&self) -> bool {
+        if !matches!(self.record, Record::Task(_)) || !self.shared.stop.is_cancelled() {
+            return false;
+        }
+        self.context.stop_steps();
+        !self.context.is_in_step()
     }
 
     pub(super) fn may_show_next(&self) -> bool {

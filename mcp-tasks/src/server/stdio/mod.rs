@@ -7,6 +7,7 @@
 
 mod connection;
 mod in_flight;
+mod input;
 mod lines;
 mod listening;
 
@@ -20,6 +21,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use self::connection::{Connection, Output};
+pub(super) use self::input::Stdin;
 #[cfg(feature = "http")]
 pub(super) use self::lines::one_line;
 use super::engine::Engine;
@@ -50,12 +52,12 @@ pub(super) struct StdioServer {
     pub(super) engine: Arc<Engine>,
     pub(super) versions: Arc<Versions>,
     pub(super) message_limit: usize,
-    /// Once it fires, subscriptions end.
+    /// Once it fires, the server ends.
     pub(super) stop: CancellationToken,
 }
 
-/// Serves one client until its input ends, which ends its subscriptions in good
-/// order.
+/// Serves one client until its input ends, or the server does, which ends its
+/// subscriptions in good order.
 ///
 /// # Errors
 ///
@@ -73,9 +75,14 @@ where
     let (unread, mut read) = mpsc::channel(UNREAD);
     let reading = tokio::spawn(lines::read(input, server.message_limit, unread));
 
+    let stop = server.stop.clone();
     let mut connection = Connection::new(server, Output { replies, notices });
     loop {
         tokio::select! {
+            () = stop.cancelled() => {
+                reading.abort();
+                break;
+            }
             line = read.recv() => match line {
                 Some(line) => connection.receive(line).await,
                 None => break,
@@ -88,13 +95,21 @@ where
         }
     }
     connection.end_subscriptions();
-    // Past this, what has not been answered is dropped.
-    let _ = timeout(LAST_REPLIES, connection.settle()).await;
+    if stop.is_cancelled() {
+        // Whoever stops the server says for how long.
+        connection.settle().await;
+    } else {
+        // Past this, what has not been answered is dropped.
+        let _ = timeout(LAST_REPLIES, connection.settle()).await;
+    }
     drop(connection);
     if let Ok(written) = timeout(LAST_WRITES, writing).await {
         unless_gone(written?)?;
     }
-    reading.await?
+    match reading.await {
+        Err(stopped) if stopped.is_cancelled() => Ok(()),
+        read => read?,
+    }
 }
 
 fn unless_gone(written: io::Result<()>) -> io::Result<()> {
