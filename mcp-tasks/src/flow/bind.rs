@@ -109,6 +109,42 @@ pub trait InTask {
     fn into_bound(self) -> Bound;
 }
 
+/// The state in which a description can be polled: there is none.
+///
+/// Descriptions are futures for it all the same. So rustc, which looks for what
+/// is lacking, finds that one outside of a task is lacking its task, rather than
+/// that it is no future. What is bound is made into a future that can be polled.
+#[diagnostic::on_unimplemented(
+    message = "only a function marked `#[mcp_task]` or `#[mcp_task_flow]` can await this, in its own body",
+    label = "not awaited by a task",
+    note = "mark a function that does so for a task, and that only tasks call, with `#[mcp_task_flow]`",
+    note = "wait for several at once with `join!`, `try_join!`, `race!` or `join_all` of mcp_tasks",
+    note = "a call that was renamed on import is not seen by the attribute: call it by its own name"
+)]
+pub trait Polled {}
+
+/// Makes descriptions futures as far as rustc's messages are concerned; see
+/// [`Polled`].
+macro_rules! awaited_only_in_tasks {
+    ($(<$($parameter:ident $(: $bound:path)?),*> $description:ty => $output:ty;)*) => {$(
+        #[doc(hidden)]
+        impl<$($parameter $(: $bound)?,)* S> ::std::future::Future for $description
+        where
+            S: $crate::flow::bind::Polled,
+        {
+            type Output = $output;
+
+            fn poll(
+                self: ::std::pin::Pin<&mut Self>,
+                _: &mut ::std::task::Context<'_>,
+            ) -> ::std::task::Poll<Self::Output> {
+                unreachable!("nothing implements `Polled`")
+            }
+        }
+    )*};
+}
+pub(super) use awaited_only_in_tasks;
+
 #[diagnostic::do_not_recommend]
 impl InTask for Bound {
     fn into_bound(self) -> Bound {
