@@ -102,7 +102,7 @@ impl Keyed for Bound {
     message = "this call is not part of a task: only the body of a function marked `#[mcp_task]` or `#[mcp_task_flow]` can ask, sleep and take steps",
     label = "not part of a task",
     note = "mark a function that does so for a task, and that only tasks call, with `#[mcp_task_flow]`",
-    note = "a call that was renamed on import is not seen by the attribute: call it by its own name"
+    note = "the attribute does not see a call that was renamed on import, or that a macro of your own makes: write it out, by its own name"
 )]
 pub trait InTask {
     #[doc(hidden)]
@@ -119,7 +119,7 @@ pub trait InTask {
     label = "not awaited by a task",
     note = "mark a function that does so for a task, and that only tasks call, with `#[mcp_task_flow]`",
     note = "wait for several at once with `join!`, `try_join!`, `race!` or `join_all` of mcp_tasks",
-    note = "a call that was renamed on import is not seen by the attribute: call it by its own name"
+    note = "the attribute does not see a call that was renamed on import, or that a macro of your own makes: write it out, by its own name"
 )]
 pub trait Polled {}
 
@@ -150,6 +150,12 @@ impl InTask for Bound {
     fn into_bound(self) -> Bound {
         self
     }
+}
+
+/// Stands in a function that the attribute cannot read. Generated code only.
+#[must_use = "this is syntax that mcp_tasks does not know yet: write it otherwise, or put it into a function without the attribute"]
+pub fn not_understood() -> NotInTask {
+    NotInTask::NEW
 }
 
 /// Applies `.key(..)`: a key equal to the place's own changes nothing; any
