@@ -4,11 +4,12 @@
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens as _, quote_spanned};
 use syn::visit::{self, Visit};
+use syn::visit_mut::VisitMut as _;
 use syn::{Expr, ExprAwait, ExprCall, ExprMethodCall, Lit};
 
 use super::awaits::ends;
 use super::ours::{Kind, OurCall, is_common};
-use super::{Place, Rewriter, Suspend, anything};
+use super::{Rewriter, Suspend, anything};
 use crate::literal::literal;
 use crate::task::keys::unraw;
 use crate::task::messages;
@@ -44,15 +45,11 @@ impl Rewriter<'_> {
             self.report
                 .error_spanned(&call.func, messages::foreign_wait(&path, instead));
         }
-        let place = Place {
-            refused: true,
-            ..self.place
-        };
-        self.at(place, |this| {
-            for argument in &mut call.args {
-                syn::visit_mut::VisitMut::visit_expr_mut(this, argument);
-            }
-        });
+        let outer = std::mem::replace(&mut self.is_refused, true);
+        for argument in &mut call.args {
+            self.visit_expr_mut(argument);
+        }
+        self.is_refused = outer;
     }
 
     /// Whether there is something in an expression that suspends.

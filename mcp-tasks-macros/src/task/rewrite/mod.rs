@@ -126,8 +126,8 @@ fn rewrite(block: &mut Block, rules: Rules<'_>, report: &Report) -> Found {
             spawned: false,
             looped: false,
             argument: None,
-            refused: false,
         },
+        is_refused: false,
         refusals: 0,
     };
     if let Some(Stmt::Expr(value, None)) = block.stmts.last_mut() {
@@ -159,6 +159,9 @@ struct Rewriter<'a> {
     flow: Ident,
     flow_used: bool,
     place: Place,
+    /// Whether the place is in a call of another library that waits for several
+    /// at once, and has been refused.
+    is_refused: bool,
     /// How often something could not suspend where it stands.
     refusals: u32,
 }

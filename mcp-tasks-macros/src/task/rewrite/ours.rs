@@ -119,7 +119,7 @@ impl Rewriter<'_> {
 
     /// Reports a call where it makes no sense; true if it was reported.
     pub(super) fn refuse_here(&mut self, ours: &OurCall) -> bool {
-        if !ours.plain || self.place.refused {
+        if !ours.plain || self.is_refused {
             return false;
         }
         let what = || format!("{}(..)", ours.name);

@@ -27,9 +27,6 @@ pub(super) struct Place {
     /// Stands directly in the argument of a step or of `unrecorded`, this many
     /// loops deep.
     pub(super) argument: Option<u32>,
-    /// Stands in a call of another library that waits for several at once, and
-    /// has been refused.
-    pub(super) refused: bool,
 }
 
 impl Place {

@@ -25,7 +25,7 @@ impl VisitMut for Rewriter<'_> {
             | Expr::Group(_)
             | Expr::Call(_)
             | Expr::Macro(_) => {
-                let is_bare = self.place.refused && self.suspending_call_below(expr).is_some();
+                let is_bare = self.is_refused && self.suspending_call_below(expr).is_some();
                 let ends = is_bare.then(|| ends(&*expr));
                 // In a closure a step must not outlive what the closure is given.
                 let is_each = is_bare && self.place.suspend == Suspend::Closure;
