@@ -235,9 +235,7 @@ fn foreign_wait(call: &ExprCall) -> Option<(String, &'static str)> {
         "try_join" | "try_join3" | "try_join4" | "try_join5" => "`try_join!(..)` of mcp_tasks",
         "join_all" | "try_join_all" => "`join_all(..)` of mcp_tasks",
         "select" | "select_all" | "select_ok" | "race" => "`race!(..)` of mcp_tasks",
-        "timeout" | "timeout_at" => {
-            "`.timeout(..)` of a question, a signal or a flow"
-        }
+        "timeout" | "timeout_at" => "`.timeout(..)` of a question, a signal or a flow",
         "block_on" => "`.await`",
         _ => return None,
     };
