@@ -292,11 +292,12 @@ pub mod __private {
     pub use crate::flow::{
         AnyArguments, Arguments, Bind, BindFlow, BindFlowOther, BindHere, BindLazy, BindOther,
         Body, DroppedOther, EvaluateOther, Flow, FlowCall, Owner, Site, Unawaited, UnawaitedOther,
-        branch, durable, join, race, try_join,
+        branch, durable, join, never_awaited, not_understood, race, try_join,
     };
     pub use crate::runtime::{
         AnyType, CallContext, DecodeError, Definition, Extractor, Methods, Of, PlainArgument,
-        Support, TaskCall, TaskMethods, Whole, argument, list, plain_schema, text, with_fraction,
+        Support, TaskCall, TaskMethods, Whole, argument, default_of_type, list, plain_schema, text,
+        with_fraction,
     };
     pub use serde_json::json;
     pub use {schemars, serde};

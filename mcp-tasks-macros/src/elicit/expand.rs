@@ -101,7 +101,9 @@ fn default_fn(field: &Field<'_>, e: &TokenStream) -> Option<TokenStream> {
     let value = match field.default.as_ref()? {
         Initial::Value(value) => value.clone(),
         Initial::Text(text) => quote!(::core::convert::Into::<#e::String>::into(#text)),
-        Initial::Items(items) => quote!(#e::Vec::from([#(#items),*])),
+        Initial::Items(items) => {
+            quote!(<#e::Vec<_> as ::core::convert::From<_>>::from([#(#items),*]))
+        }
     };
     let value = if field.optional {
         quote!(::core::option::Option::Some(#value))

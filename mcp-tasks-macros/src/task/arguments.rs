@@ -42,19 +42,25 @@ impl<'t> Arguments<'t> {
     }
 
     /// The items that the rest takes for granted.
-    pub(crate) fn items(&self, runtime: &TokenStream) -> TokenStream {
-        let checks = self.checked.iter().map(|ty| {
+    ///
+    /// The derives are told the full path of the runtime; the rest knows it by
+    /// its alias.
+    pub(crate) fn items(&self, path: &TokenStream, runtime: &TokenStream) -> TokenStream {
+        // Whether or not the derives see it too: these words are to come first.
+        let checked = self.params.iter().filter(|param| is_described(param));
+        let checks = checked.map(|param| {
+            let ty = &param.ty;
             let (span, _) = ends(ty);
             let runtime = located_at(runtime, span);
             quote_spanned!(span=> const _: () = #runtime::argument::<#ty>();)
         });
-        let item = (!self.are_plain()).then(|| self.item(runtime));
-        ours!(#item #(#checks)*)
+        let item = (!self.are_plain()).then(|| self.item(path, runtime));
+        ours!(#(#checks)* #item)
     }
 
     /// The struct, and what its attributes name.
-    fn item(&self, runtime: &TokenStream) -> TokenStream {
-        let path = runtime.to_string().replace(' ', "");
+    fn item(&self, path: &TokenStream, runtime: &TokenStream) -> TokenStream {
+        let path = path.to_string().replace(' ', "");
         let serde = LitStr::new(&format!("{path}::serde"), Span::mixed_site());
         let schemars = LitStr::new(&format!("{path}::schemars"), Span::mixed_site());
 
@@ -78,6 +84,9 @@ impl<'t> Arguments<'t> {
         let args = self.params.iter().enumerate();
         let args = args.map(|(index, param)| param.arg.items(index, &param.ty, runtime));
         ours! {
+            #[allow(unused_imports, reason = "schemars takes the prelude for granted")]
+            use ::core::{convert::Into as _, default::Default as _, option::Option::Some};
+
             #[derive(#runtime::serde::Deserialize, #runtime::schemars::JsonSchema)]
             #[serde(crate = #serde, expecting = "an object with the tool's arguments")]
             #[schemars(crate = #schemars)]
@@ -139,9 +148,13 @@ impl<'t> Arguments<'t> {
 
 /// Whether only its type says how a parameter is decoded.
 fn is_plain(param: &Param) -> bool {
+    param.arg.is_plain() && is_described(param)
+}
+
+/// Whether no attribute of serde or schemars may take its type's place.
+fn is_described(param: &Param) -> bool {
     let mut attributes = param.field_attrs.iter();
-    param.arg.is_plain()
-        && attributes.all(|attribute| attribute.path().is_ident("doc") || names(attribute))
+    attributes.all(|attribute| attribute.path().is_ident("doc") || names(attribute))
 }
 
 /// Whether an attribute of serde only says what a parameter is called.

@@ -156,10 +156,14 @@ impl Attribute {
             ));
         }
         input.parse::<Token![=]>()?;
+        if input.is_empty() || input.peek(Token![,]) {
+            let message = messages::key_without_value(&name);
+            return Err(syn::Error::new(key.span(), message));
+        }
         match name.as_str() {
-            "name" => self.name = Some(value(input, messages::TEXT_EXPECTED)?),
-            "title" => self.title = Some(value(input, messages::TEXT_EXPECTED)?),
-            "description" => self.description = Some(value(input, messages::TEXT_EXPECTED)?),
+            "name" => self.name = Some(text(input, &name)?),
+            "title" => self.title = Some(text(input, &name)?),
+            "description" => self.description = Some(text(input, &name)?),
             "icons" => self.listing.icons(input, report)?,
             "meta" => self.listing.meta(input)?,
             "ttl" => self.ttl = Some(ttl(input)?),
@@ -227,6 +231,14 @@ fn value<T: Parse>(input: ParseStream<'_>, expected: &str) -> syn::Result<T> {
         Ok(_) => input.parse(),
         Err(_) => Err(input.error(expected)),
     }
+}
+
+fn text(input: ParseStream<'_>, key: &str) -> syn::Result<LitStr> {
+    let ahead = input.fork();
+    let given = ahead.call(Ident::parse_any).ok();
+    let is_all = ahead.is_empty() || ahead.peek(Token![,]);
+    let given = given.filter(|_| is_all).map(|given| given.to_string());
+    value(input, &messages::text_expected(key, given.as_deref()))
 }
 
 fn milliseconds(input: ParseStream<'_>, key: &str) -> syn::Result<Given<u64>> {

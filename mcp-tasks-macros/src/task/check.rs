@@ -11,7 +11,7 @@ use syn::{
 use super::attribute;
 use super::keys::unraw;
 use super::messages;
-use super::parse::{is_extractor, state_pattern};
+use super::parse::{foreign_extractor, is_extractor, state_pattern};
 use super::report::Report;
 
 /// How much of the expansion a signature allows. Every mistake is reported;
@@ -131,6 +131,9 @@ fn argument(argument: &PatType, report: &Report) -> Shape {
         }
         Pat::Ident(_) => {}
         Pat::TupleStruct(_) if extracted => {}
+        Pat::TupleStruct(pat) if foreign_extractor(pat, &argument.ty).is_some() => {
+            report.error_spanned(pat, messages::foreign_extractor(&pat.path));
+        }
         pat if state_pattern(pat).is_some() => {
             report.error_spanned(&argument.ty, messages::EXTRACTOR_TYPE);
         }
@@ -143,6 +146,10 @@ fn argument(argument: &PatType, report: &Report) -> Shape {
     found.visit_type(&argument.ty);
     if let Some(span) = found.impl_trait {
         report.error(span, messages::IMPL_TRAIT);
+        return Shape::CallOnly;
+    }
+    if let Some(ty) = found.trait_object.filter(|_| !extracted) {
+        report.error_spanned(ty, messages::TRAIT_OBJECT);
         return Shape::CallOnly;
     }
     if let Some(borrow) = found
@@ -195,6 +202,7 @@ struct Borrow {
 struct Found {
     borrow: Option<Borrow>,
     impl_trait: Option<Span>,
+    trait_object: Option<proc_macro2::TokenStream>,
 }
 
 impl<'ast> Visit<'ast> for Found {
@@ -213,6 +221,7 @@ impl<'ast> Visit<'ast> for Found {
             Type::ImplTrait(ty) => self.impl_trait = Some(ty.impl_token.span),
             // The references in a function pointer's signature borrow nothing.
             Type::FnPtr(_) => return,
+            Type::TraitObject(ty) => self.trait_object = Some(ty.to_token_stream()),
             _ => {}
         }
         visit::visit_type(self, ty);

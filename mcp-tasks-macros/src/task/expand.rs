@@ -1,7 +1,7 @@
 //! What the attribute emits: the function, its call value, and beside them
 //! what a server needs to list the tool and to decode a call.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Ident, Lifetime, LitStr, Stmt, Type};
@@ -11,7 +11,7 @@ use super::attribute::{Attribute, Support};
 use super::check::Shape;
 use super::keys::unraw;
 use super::parse::{Owner, Param, TaskFn};
-use super::rewrite::{flow_ident, located_at};
+use super::rewrite::{alias, flow_ident, located_at};
 
 /// Everything that takes the place of the user's item.
 pub(crate) fn expand(task: &TaskFn, attribute: &Attribute, shape: Shape) -> TokenStream {
@@ -48,7 +48,7 @@ fn function(task: &TaskFn, runtime: &TokenStream, shape: Shape) -> TokenStream {
     let types: Vec<&Type> = params.iter().map(|param| &param.ty).collect();
     let body_params = params.iter().map(body_param);
     let flow = flow_ident();
-    let (imports, statements) = (imports(runtime), statements(&task.block));
+    let block = body_block(&task.block, runtime, &ours!(&#flow));
     // An item, and so not hygienic: it must not be called like a parameter.
     let mut body = format_ident!("__body", span = Span::mixed_site());
     while names.iter().any(|name| **name == body) {
@@ -108,25 +108,30 @@ fn function(task: &TaskFn, runtime: &TokenStream, shape: Shape) -> TokenStream {
             async fn #body #generics (
                 #flow: #runtime::Flow,
                 #(#body_params),*
-            ) #output #where_clause {
-                #imports
-                let #flow: &#runtime::Flow = &#flow;
-                #statements
-            }
+            ) #output #where_clause #block
             #start
         }
     }
 }
 
-/// What a body needs in order to bind what may not be ours.
-pub(crate) fn imports(runtime: &TokenStream) -> TokenStream {
-    ours! {
+/// The body, which knows its task as `flow`.
+///
+/// Its braces are the user's: there rustc shows what is wrong with it as a whole.
+pub(crate) fn body_block(block: &Block, runtime: &TokenStream, flow: &TokenStream) -> Group {
+    let (name, statements) = (flow_ident(), statements(block));
+    let alias = alias();
+    let body = ours! {
         #[allow(unused_imports, reason = "used where a call turns out not to be ours")]
         use #runtime::{
-            BindFlowOther as _, BindOther as _, DroppedOther as _, EvaluateOther as _,
-            UnawaitedOther as _,
+            self as #alias, BindFlowOther as _, BindOther as _, DroppedOther as _,
+            EvaluateOther as _, UnawaitedOther as _,
         };
-    }
+        let #name: &#alias::Flow = #flow;
+        #statements
+    };
+    let mut body = Group::new(Delimiter::Brace, body);
+    body.set_span(block.brace_token.span.join());
+    body
 }
 
 /// The statements of a block that begins with one of ours. With items they
@@ -181,9 +186,10 @@ pub(crate) fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) 
     } = task;
     let types: Vec<&Type> = params.iter().map(|param| &param.ty).collect();
     let arguments = Arguments::new(params);
-    let items = arguments.items(runtime);
-    let (decode, locals) = arguments.decode(runtime);
-    let definition = definition(task, attribute, runtime, &arguments.schema(runtime));
+    let alias = &alias();
+    let items = arguments.items(runtime, alias);
+    let (decode, locals) = arguments.decode(alias);
+    let definition = definition(task, attribute, alias, &arguments.schema(alias));
     let (construct, this) = match &task.owner {
         Some(Owner { ty, .. }) => (ours!(<#ty>::#ident), Some(ours!(&call.owner::<#ty>()?))),
         None => (ours!(#ident), None),
@@ -208,27 +214,25 @@ pub(crate) fn tool(task: &TaskFn, attribute: &Attribute, runtime: &TokenStream) 
             reason = "a task function is registered whatever its own attributes say"
         )]
         const _: () = {
+            #[allow(unused_imports, reason = "used where a type is refused")]
+            use #runtime::{self as #alias, AnyType as _};
+
             #items
 
-            #[allow(unused_imports, reason = "used where a type is refused")]
-            use #runtime::AnyType as _;
-            #[allow(unused_imports, reason = "schemars takes the prelude for granted")]
-            use ::core::convert::Into as _;
-
             #[automatically_derived]
-            impl #runtime::TaskCall<(#(#types,)*)> for #call {
-                fn definition() -> #runtime::Definition {
+            impl #alias::TaskCall<(#(#types,)*)> for #call {
+                fn definition() -> #alias::Definition {
                     #definition
                 }
 
                 fn decode(
-                    call: &#runtime::CallContext<'_>,
-                ) -> ::core::result::Result<Self, #runtime::DecodeError> {
+                    call: &#alias::CallContext<'_>,
+                ) -> ::core::result::Result<Self, #alias::DecodeError> {
                     #decode
                     ::core::result::Result::Ok(#construct(#(#values),*))
                 }
 
-                fn into_body(self) -> #runtime::Body {
+                fn into_body(self) -> #alias::Body {
                     self.0
                 }
             }
@@ -387,15 +391,10 @@ pub(crate) fn refused_method(task: &TaskFn, runtime: &TokenStream) -> TokenStrea
     let where_clause = &generics.where_clause;
     let receiver = receiver.iter();
     let params = params.iter().map(body_param);
-    let flow = flow_ident();
-    let (imports, statements) = (imports(runtime), statements(&task.block));
+    let block = body_block(&task.block, runtime, &ours!(::core::unimplemented!()));
     ours! {
         #(#attrs)*
         #[allow(unreachable_code, unused_variables, reason = "the method was refused")]
-        #vis async fn #ident #generics (#(#receiver,)* #(#params),*) #output #where_clause {
-            #imports
-            let #flow: &#runtime::Flow = ::core::unimplemented!();
-            #statements
-        }
+        #vis async fn #ident #generics (#(#receiver,)* #(#params),*) #output #where_clause #block
     }
 }

@@ -4,37 +4,42 @@
 //! value and builds a call, as a task function does; its body becomes a method
 //! beside it. Everything else in the block is left as it is.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute as Written, Ident, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, Type};
 
 use super::attribute::Attribute;
 use super::check::{self, Shape};
-use super::expand::{self, body_param, imports, statements};
+use super::expand::{self, body_block, body_param};
 use super::flow::is_for_body;
+use super::half_written::{self, Read};
 use super::keys::unraw;
+use super::marks::{self, Mark};
 use super::parse::{Owner, Param, TaskFn, cfgs};
 use super::report::Report;
-use super::rewrite::{self, Rules, flow_ident, located_at};
-use super::{crate_path, drop_instrumented, forms, messages};
+use super::rewrite::{self, Rules, ends, flow_ident, located_at};
+use super::{crate_path, forms, messages};
 
 /// The whole attribute, from its tokens and the item's to what is emitted.
 pub(crate) fn mcp_task_impl(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let report = Report::default();
     let krate = crate_path(attribute, messages::IMPL_ATTRIBUTE, &report);
-    let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) else {
-        report.error_spanned(item, messages::NOT_AN_IMPL);
-        let errors = report.into_compile_errors();
-        return quote!(#item #errors);
+    let Some(Read { item, is_whole }) = half_written::impl_block(item) else {
+        return refuse_item(item, report);
     };
+    let mut block = item;
+    marks::refuse_others(&mut block.attrs, Mark::Impl, &report);
     let owner = owner(&block, &report);
     let mut tasks = Tasks {
         report: &report,
         krate: &krate,
+        is_whole,
+        tools: tools(&block),
         owner,
         cfgs: cfgs(&block.attrs),
         items: TokenStream::new(),
+        mark: None,
         registered: Vec::new(),
     };
     let marked = tasks.take_methods(&mut block);
@@ -42,8 +47,10 @@ pub(crate) fn mcp_task_impl(attribute: TokenStream, item: &TokenStream) -> Token
     if !marked {
         report.error(block.impl_token.span, messages::IMPL_EMPTY);
     }
+    let name = Ident::new("methods", block.impl_token.span);
+    let refusal = (!is_whole).then(|| half_written::refuse_unless_refused(&krate, &name));
     let errors = report.into_compile_errors();
-    quote!(#output #errors)
+    quote!(#output #refusal #errors)
 }
 
 /// The type that the methods are of; `None` if it can have no tasks.
@@ -84,11 +91,17 @@ fn owner(block: &ItemImpl, report: &Report) -> Option<Owner> {
 struct Tasks<'a> {
     report: &'a Report,
     krate: &'a syn::Path,
+    /// Whether all of the block could be read.
+    is_whole: bool,
+    /// The names of those that are marked.
+    tools: Vec<Ident>,
     owner: Option<Owner>,
     /// The block's own `#[cfg]`, for what comes beside it.
     cfgs: Vec<Written>,
     /// What comes beside the block.
     items: TokenStream,
+    /// The path of the first mark.
+    mark: Option<syn::Path>,
     /// One statement for each method.
     registered: Vec<TokenStream>,
 }
@@ -100,7 +113,7 @@ impl Tasks<'_> {
         let mut marked = false;
         for item in &mut block.items {
             if let ImplItem::Fn(method) = item
-                && let Some(mark) = take_mark(&mut method.attrs)
+                && let Some(mark) = take_mark(&mut method.attrs, self.report)
             {
                 marked = true;
                 *item = ImplItem::Verbatim(self.method(&mark, method.clone()));
@@ -120,13 +133,20 @@ impl Tasks<'_> {
             sig: method.sig,
             block: Box::new(method.block),
         };
+        marks::refuse_others(&mut function.attrs, Mark::Task, report);
+        marks::refuse_takeovers(&mut function, report);
+        marks::refuse_logged_results(&mut function.attrs, report);
         let (receiver, allowed) = check::receiver(&mut function, report);
         let shape = allowed.max(check::signature(&function, report));
         check::tool_name(&attribute, &function.sig.ident, report);
-        drop_instrumented(&mut function, messages::INSTRUMENTED, report);
+        marks::drop_instrumented(&mut function, messages::INSTRUMENTED, report);
         // Before calls become tokens.
         let asked = forms::asked(&function.block);
-        let found = rewrite::body(&mut function.block, Rules::of(&attribute), report);
+        let rules = Rules {
+            tools: &self.tools,
+            ..Rules::of(&attribute, self.is_whole)
+        };
+        let found = rewrite::body(&mut function.block, rules, report);
 
         let owner = self.owner.clone().filter(|_| shape == Shape::Whole);
         if let Some(owner) = &owner {
@@ -134,6 +154,7 @@ impl Tasks<'_> {
         }
         let mut task = TaskFn::new(function, asked, found, owner, report);
         task.receiver = receiver.map(syn::FnArg::Receiver);
+        self.mark.get_or_insert_with(|| mark.path().clone());
         let krate = &attribute.krate;
         let runtime = ours!(#krate::__private);
         if task.owner.is_none() {
@@ -175,6 +196,7 @@ impl Tasks<'_> {
             krate,
             owner: Some(Owner { ty, .. }),
             items,
+            mark,
             registered,
             ..
         } = self
@@ -182,6 +204,14 @@ impl Tasks<'_> {
             return quote!(#block);
         };
         let cfgs = &self.cfgs;
+        // The marks are gone: without this their import would count as unused.
+        let mark = mark.as_ref().map(|path| {
+            let span = Span::mixed_site().located_at(ends(path).0);
+            quote_spanned! {span=>
+                #[allow(unused_imports, reason = "it is named to be used")]
+                use #path as _;
+            }
+        });
         ours! {
             #block
             #items
@@ -191,6 +221,7 @@ impl Tasks<'_> {
                 fn add_to(
                     methods: #krate::__private::Methods,
                 ) -> #krate::__private::Methods {
+                    #mark
                     #(#registered)*
                     methods
                 }
@@ -199,19 +230,62 @@ impl Tasks<'_> {
     }
 }
 
-/// Takes `#[mcp_task]` away from a method.
-fn take_mark(attrs: &mut Vec<Written>) -> Option<Written> {
-    let is_mark = |attribute: &Written| {
-        let last = attribute.path().segments.last();
-        last.is_some_and(|last| last.ident == "mcp_task")
-    };
-    let index = attrs.iter().position(is_mark)?;
-    Some(attrs.remove(index))
+fn tools(block: &ItemImpl) -> Vec<Ident> {
+    let methods = block.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(method) => Some(method),
+        _ => None,
+    });
+    methods
+        .filter(|method| method.attrs.iter().any(is_mark))
+        .map(|method| method.sig.ident.clone())
+        .collect()
 }
 
-fn body_ident(task: &TaskFn) -> Ident {
-    let name = unraw(&task.ident);
-    format_ident!("__mcp_task_{name}", span = Span::mixed_site())
+fn is_mark(attribute: &Written) -> bool {
+    Mark::of(attribute) == Some(Mark::Task)
+}
+
+/// Takes `#[mcp_task]` away from a method.
+fn take_mark(attrs: &mut Vec<Written>, report: &Report) -> Option<Written> {
+    if let Some(index) = attrs.iter().position(is_mark) {
+        return Some(attrs.remove(index));
+    }
+    let index = attrs.iter().position(is_conditional_mark)?;
+    report.error_spanned(&attrs[index], messages::CONDITIONAL_MARK);
+    attrs.remove(index);
+    Some(syn::parse_quote!(#[mcp_task]))
+}
+
+/// `#[cfg_attr(.., mcp_task)]`, which rustc expands only after the block.
+fn is_conditional_mark(attribute: &Written) -> bool {
+    let Meta::List(list) = &attribute.meta else {
+        return false;
+    };
+    let is_mark = |token| matches!(&token, TokenTree::Ident(ident) if ident == "mcp_task");
+    attribute.path().is_ident("cfg_attr") && list.tokens.clone().into_iter().any(is_mark)
+}
+
+/// Reports an item that is no `impl` block, and takes the marks of a trait's
+/// methods away, which would be reported as well.
+fn refuse_item(item: &TokenStream, report: Report) -> TokenStream {
+    let item = marks::refuse_item(item, Mark::Impl, &report);
+    let errors = report.into_compile_errors();
+    let Ok(mut item) = syn::parse2::<syn::ItemTrait>(item.clone()) else {
+        return quote!(#item #errors);
+    };
+    for method in &mut item.items {
+        if let syn::TraitItem::Fn(method) = method {
+            method
+                .attrs
+                .retain(|attribute| Mark::of(attribute).is_none());
+        }
+    }
+    quote!(#item #errors)
+}
+
+/// The name of the method with the body.
+pub(crate) fn method_body_ident(method: &Ident) -> Ident {
+    format_ident!("__mcp_task_{}", unraw(method), span = Span::mixed_site())
 }
 
 /// The method under its own name: it builds a call.
@@ -232,10 +306,10 @@ fn constructor(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
     // At the method's name: where rustc says that a body is not `Send`.
     let span = Span::mixed_site().located_at(ident.span());
     let at = located_at(runtime, span);
-    let body = Ident::new(&body_ident(task).to_string(), span);
+    let body = Ident::new(&method_body_ident(&task.ident).to_string(), span);
     let start = quote_spanned! {span=>
         #call(
-            #at::Arguments((::std::sync::Arc::clone(self), (#(#names,)*))).body::<#returned, _>(
+            #at::Arguments((::core::clone::Clone::clone(self), (#(#names,)*))).body::<#returned, _>(
                 |#flow, (this, (#(#names,)*))| async move {
                     Self::#body(&this, #flow, #(#names),*).await
                 }
@@ -262,12 +336,12 @@ fn constructor(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
 /// The method with the body.
 fn body(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
     let attrs = task.attrs.iter().filter(|attr| is_for_body(attr));
-    let body = body_ident(task);
+    let body = method_body_ident(&task.ident);
     let receiver = &task.receiver;
     let params = task.params.iter().map(|param: &Param| body_param(param));
     let output = &task.output;
     let flow = flow_ident();
-    let (imports, statements) = (imports(runtime), statements(&task.block));
+    let block = body_block(&task.block, runtime, &ours!(&#flow));
     ours! {
         #(#attrs)*
         #[allow(
@@ -277,11 +351,7 @@ fn body(task: &TaskFn, runtime: &TokenStream) -> TokenStream {
             clippy::unused_self,
             reason = "the body of a task is what it is, whether or not it waits"
         )]
-        async fn #body(#receiver, #flow: #runtime::Flow, #(#params),*) #output {
-            #imports
-            let #flow: &#runtime::Flow = &#flow;
-            #statements
-        }
+        async fn #body(#receiver, #flow: #runtime::Flow, #(#params),*) #output #block
     }
 }
 

@@ -6,7 +6,7 @@
 //! editor keeps its types and one mistake stays one error.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use quote::{quote, quote_spanned};
 
 /// Tokens of ours: locals among them are no names of the user's.
 macro_rules! ours {
@@ -15,15 +15,19 @@ macro_rules! ours {
 
 mod arg;
 mod arguments;
+mod associated;
 mod attribute;
 mod check;
+mod dots;
 mod duration;
 mod expand;
 mod flow;
 mod forms;
+mod half_written;
 mod keys;
 mod lifetimes;
 mod listing;
+mod marks;
 mod messages;
 mod methods;
 mod parse;
@@ -34,42 +38,12 @@ mod tests;
 
 use attribute::Attribute;
 pub(crate) use flow::mcp_task_flow;
+use half_written::Read;
+use marks::Mark;
 pub(crate) use methods::mcp_task_impl;
 use parse::TaskFn;
 use report::Report;
 use rewrite::Rules;
-
-/// Whether `#[tracing::instrument]` stood above and has put the body into a
-/// block of its own, in which nothing could suspend.
-fn is_instrumented(block: &syn::Block) -> bool {
-    block.stmts.iter().any(|statement| {
-        let tokens = statement.to_token_stream().to_string();
-        tokens.starts_with("let __tracing_")
-    })
-}
-
-/// Takes out a second `#[mcp_task]`, which would get a function that is no
-/// longer `async`.
-fn refuse_repetition(function: &mut syn::ItemFn, report: &Report) {
-    function.attrs.retain(|attribute| {
-        let last = attribute.path().segments.last();
-        let is_ours = last.is_some_and(|last| last.ident == "mcp_task");
-        if is_ours {
-            report.error_spanned(attribute, messages::REPEATED_ATTRIBUTE);
-        }
-        !is_ours
-    });
-}
-
-/// Reports a body that has been taken apart, and leaves it out.
-fn drop_instrumented(function: &mut syn::ItemFn, message: &str, report: &Report) {
-    if is_instrumented(&function.block) {
-        report.error(function.sig.ident.span(), message);
-        *function.block = syn::parse_quote!({ ::core::unimplemented!() });
-        let allow = syn::parse_quote!(#[allow(unused, reason = "the body was refused")]);
-        function.attrs.push(allow);
-    }
-}
 
 /// Reads the arguments of an attribute that takes none but `crate = path`.
 fn crate_path(tokens: TokenStream, message: &str, report: &Report) -> syn::Path {
@@ -93,23 +67,38 @@ fn crate_path(tokens: TokenStream, message: &str, report: &Report) -> syn::Path 
 /// The whole attribute, from its tokens and the item's to what is emitted.
 pub(crate) fn mcp_task(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let report = Report::default();
-    let Ok(mut function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
-        report.error_spanned(item, messages::NOT_A_FUNCTION);
+    let Some(Read { item, is_whole }) = half_written::function(item) else {
+        let item = marks::refuse_item(item, Mark::Task, &report);
         let errors = report.into_compile_errors();
         return quote!(#item #errors);
     };
+    let mut function = item;
+    if function.sig.ident == "main" {
+        // `main` cannot return a call: it is left without what is in it.
+        let span = function.sig.ident.span();
+        let error = syn::Error::new(span, messages::MAIN).into_compile_error();
+        return quote_spanned!(span=> fn main() {} #error);
+    }
 
     let attribute = Attribute::parse(attribute, &report);
+    marks::refuse_others(&mut function.attrs, Mark::Task, &report);
+    marks::refuse_takeovers(&mut function, &report);
+    marks::refuse_logged_results(&mut function.attrs, &report);
     let shape = check::signature(&function, &report);
     check::tool_name(&attribute, &function.sig.ident, &report);
-    drop_instrumented(&mut function, messages::INSTRUMENTED, &report);
+    marks::drop_instrumented(&mut function, messages::INSTRUMENTED, &report);
     // Before calls become tokens.
     let asked = forms::asked(&function.block);
-    refuse_repetition(&mut function, &report);
-    let found = rewrite::body(&mut function.block, Rules::of(&attribute), &report);
+    let found = rewrite::body(
+        &mut function.block,
+        Rules::of(&attribute, is_whole),
+        &report,
+    );
+    let name = &function.sig.ident;
+    let refusal = (!is_whole).then(|| half_written::refuse_unless_refused(&attribute.krate, name));
     let task = TaskFn::new(function, asked, found, None, &report);
 
     let output = expand::expand(&task, &attribute, shape);
     let errors = report.into_compile_errors();
-    quote!(#output #errors)
+    quote!(#output #refusal #errors)
 }

@@ -5,11 +5,12 @@ use proc_macro2::Span;
 use quote::format_ident;
 use syn::spanned::Spanned as _;
 use syn::{
-    Attribute, Block, Expr, ExprLit, FnArg, Generics, Ident, ItemFn, Lit, Meta, Pat, PatType, Path,
-    ReturnType, Type, Visibility,
+    Attribute, Block, Expr, ExprLit, FnArg, GenericArgument, Generics, Ident, ItemFn, Lit, Meta,
+    Pat, PatTupleStruct, PatType, Path, PathArguments, ReturnType, Type, Visibility,
 };
 
 use super::arg::Arg;
+use super::check::is_cfg;
 use super::keys::{unraw, upper_camel};
 use super::report::Report;
 use super::rewrite::Found;
@@ -127,6 +128,14 @@ impl TaskFn {
 impl Param {
     fn new(mut argument: PatType, index: usize, report: &Report) -> Self {
         let mut extracted = is_extractor(&argument.ty);
+        // Those of other frameworks have been refused: without them they stay
+        // one error.
+        if let Pat::TupleStruct(pat) = &*argument.pat
+            && let Some((pat, ty)) = foreign_extractor(pat, &argument.ty)
+        {
+            let (pat, ty) = (pat.clone(), ty.clone());
+            (*argument.pat, *argument.ty) = (pat, ty);
+        }
         // `State(fleet): Fleet` has been refused: read as it was meant, it
         // stays one error.
         if let Some(path) = state_pattern(&argument.pat)
@@ -137,6 +146,8 @@ impl Param {
             extracted = true;
         }
         let arg = Arg::take(&mut argument.attrs, &argument.ty, extracted, report);
+        // What is conditional has been refused.
+        argument.attrs.retain(|attribute| !is_cfg(attribute));
         let (field_attrs, attrs) = argument.attrs.into_iter().partition(|attribute| {
             ["doc", "serde", "schemars"]
                 .iter()
@@ -187,6 +198,27 @@ pub(crate) fn state_pattern(pat: &Pat) -> Option<&Path> {
         Pat::TupleStruct(pat) if pat.path.segments.last()?.ident == "State" => Some(&pat.path),
         _ => None,
     }
+}
+
+/// What is in a pattern and a type such as `Json(order): Json<Order>`, which
+/// other frameworks take arguments by.
+pub(crate) fn foreign_extractor<'a>(
+    pat: &'a PatTupleStruct,
+    ty: &'a Type,
+) -> Option<(&'a Pat, &'a Type)> {
+    const NAMES: [&str; 6] = ["Json", "Parameters", "Query", "Path", "Form", "Extension"];
+    let name = &pat.path.segments.last()?.ident;
+    let Type::Path(ty) = ty else { return None };
+    let last = ty.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    let (1, Some(pat), Some(GenericArgument::Type(ty))) =
+        (pat.elems.len(), pat.elems.first(), arguments.args.first())
+    else {
+        return None;
+    };
+    (last.ident == *name && NAMES.iter().any(|known| name == known)).then_some((pat, ty))
 }
 
 /// The one name that a pattern binds, if it is `name` or `Extractor(name)`.

@@ -42,6 +42,22 @@ impl Report {
             .map(syn::Error::to_compile_error)
             .collect()
     }
+
+    /// How many there are so far.
+    pub(crate) fn len(&self) -> usize {
+        self.errors.borrow().len()
+    }
+
+    /// Forgets all but the first so many.
+    pub(crate) fn forget_after(&self, length: usize) {
+        self.errors.borrow_mut().truncate(length);
+    }
+
+    /// Forgets what was reported, where something is wrong that is more to the
+    /// point.
+    pub(crate) fn discard(self) {
+        self.errors.take();
+    }
 }
 
 impl Drop for Report {

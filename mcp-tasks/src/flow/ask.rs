@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::bind::{InTask, Keyed, rename};
+use super::bind::{InTask, Keyed, awaited_only_in_tasks, rename};
 use super::choices::AskedForm;
 use super::request::{Kind, Outcome, Request, TimerDue};
 use super::timer::set_timer;
@@ -172,6 +172,11 @@ impl<T, S> Ask<T, S> {
     {
         self.with_state(InTask::into_bound)
     }
+}
+
+awaited_only_in_tasks! {
+    <T> Ask<T, S> => Result<T, AskError>;
+    <T> OptionalAsk<T, S> => Result<Option<T>, AskError>;
 }
 
 #[diagnostic::do_not_recommend]

@@ -102,18 +102,60 @@ impl Keyed for Bound {
     message = "this call is not part of a task: only the body of a function marked `#[mcp_task]` or `#[mcp_task_flow]` can ask, sleep and take steps",
     label = "not part of a task",
     note = "mark a function that does so for a task, and that only tasks call, with `#[mcp_task_flow]`",
-    note = "a call that was renamed on import is not seen by the attribute: call it by its own name"
+    note = "the attribute does not see a call that was renamed on import, or that a macro of your own makes: write it out, by its own name"
 )]
 pub trait InTask {
     #[doc(hidden)]
     fn into_bound(self) -> Bound;
 }
 
+/// The state in which a description can be polled: there is none.
+///
+/// Descriptions are futures for it all the same. So rustc, which looks for what
+/// is lacking, finds that one outside of a task is lacking its task, rather than
+/// that it is no future. What is bound is made into a future that can be polled.
+#[diagnostic::on_unimplemented(
+    message = "only a function marked `#[mcp_task]` or `#[mcp_task_flow]` can await this, in its own body",
+    label = "not awaited by a task",
+    note = "mark a function that does so for a task, and that only tasks call, with `#[mcp_task_flow]`",
+    note = "wait for several at once with `join!`, `try_join!`, `race!` or `join_all` of mcp_tasks",
+    note = "the attribute does not see a call that was renamed on import, or that a macro of your own makes: write it out, by its own name"
+)]
+pub trait Polled {}
+
+/// Makes descriptions futures as far as rustc's messages are concerned; see
+/// [`Polled`].
+macro_rules! awaited_only_in_tasks {
+    ($(<$($parameter:ident $(: $bound:path)?),*> $description:ty => $output:ty;)*) => {$(
+        #[doc(hidden)]
+        impl<$($parameter $(: $bound)?,)* S> ::std::future::Future for $description
+        where
+            S: $crate::flow::bind::Polled,
+        {
+            type Output = $output;
+
+            fn poll(
+                self: ::std::pin::Pin<&mut Self>,
+                _: &mut ::std::task::Context<'_>,
+            ) -> ::std::task::Poll<Self::Output> {
+                unreachable!("nothing implements `Polled`")
+            }
+        }
+    )*};
+}
+pub(super) use awaited_only_in_tasks;
+
 #[diagnostic::do_not_recommend]
 impl InTask for Bound {
     fn into_bound(self) -> Bound {
         self
     }
+}
+
+/// Stands in a function that the attribute cannot read. Generated code only.
+#[must_use = "this is syntax that mcp_tasks does not know yet: write it otherwise, or put it into a function without the attribute"]
+pub fn not_understood() -> NotInTask {
+    NotInTask::NEW
 }
 
 /// Applies `.key(..)`: a key equal to the place's own changes nothing; any

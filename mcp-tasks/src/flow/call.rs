@@ -188,6 +188,10 @@ pub trait DroppedOther: Sized {
     fn __dropped(self) -> Self {
         self
     }
+
+    /// Stands behind what is still being typed.
+    #[doc(hidden)]
+    fn __unfinished(&self) {}
 }
 
 impl<T> DroppedOther for T {}

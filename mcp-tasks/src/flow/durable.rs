@@ -17,7 +17,7 @@ use super::bind::InTask;
     label = "not recorded in the task's journal",
     note = "wrap it in `step(..)`, which runs once and records the result; `step_value(..)` for a future that cannot fail",
     note = "or in `unrecorded(..)`, if it does no harm that it runs again after a restart",
-    note = "a function of your own that asks or takes steps itself is marked `#[mcp_task_flow]`"
+    note = "a function of your own that asks or takes steps itself is marked `#[mcp_task_flow]`; one that is marked `#[mcp_task]` is called by clients only"
 )]
 pub trait DurableFuture {
     /// What it gives.
@@ -39,6 +39,12 @@ pub trait DurableFuture {
 /// Checks that a future is durable. Generated code only.
 pub fn durable<F: DurableFuture<State: InTask>>(future: F) -> F::Future {
     future.into_durable()
+}
+
+/// What would be awaited, if it could be where it stands. Generated code only,
+/// beside an error that says so.
+pub fn never_awaited<F: DurableFuture>(_: F) -> F::Output {
+    unreachable!("it has been refused")
 }
 
 /// An `async` block that stands directly in `join!`, `race!` and the like.

@@ -8,7 +8,7 @@ use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::bind::InTask;
+use super::bind::{InTask, awaited_only_in_tasks};
 use super::durable::durable;
 use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Site};
 
@@ -236,6 +236,10 @@ pub struct JoinAll<I, S> {
     all: I,
     #[allow(dead_code, reason = "says in the type whether it is bound")]
     state: S,
+}
+
+awaited_only_in_tasks! {
+    <I: IntoIterator<Item: DurableFuture>> JoinAll<I, S> => Vec<<I::Item as DurableFuture>::Output>;
 }
 
 impl<I: IntoIterator> Bind<JoinAll<I, NotInTask>> {

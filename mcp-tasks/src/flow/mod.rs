@@ -16,6 +16,7 @@ mod choices;
 mod context;
 mod draw;
 mod durable;
+mod elsewhere;
 mod error;
 mod join;
 mod key;
@@ -38,13 +39,14 @@ mod value;
 pub use ask::{Ask, OptionalAsk, ask_user};
 pub use bind::{
     Bind, BindHere, BindLazy, BindOther, EvaluateOther, Site, Unawaited, UnawaitedOther,
+    not_understood,
 };
 use bind::{Bound, NotInTask};
 pub use call::{BindFlow, BindFlowOther, DroppedOther, FlowCall};
 pub(crate) use context::Context;
 pub use context::Flow;
 pub use draw::{Random, now, random, uuid};
-pub use durable::{DurableFuture, branch, durable};
+pub use durable::{DurableFuture, branch, durable, never_awaited};
 pub use error::{AskError, SignalError, StepError, TimedOut, ToolError};
 pub use join::{JoinAll, join, join_all, race, try_join};
 pub(crate) use output::Running;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::bind::{Awaited, InTask, Unawaited};
+use super::bind::{Awaited, InTask, Unawaited, awaited_only_in_tasks};
 use super::timer::Sleeping;
 use super::{Bind, Bound, DurableFuture, Flow, NotInTask, SignalError, Site};
 
@@ -120,6 +120,10 @@ impl<T> Unawaited<Signal<T, Bound>> {
     {
         unreachable!("no signal can be used without being awaited")
     }
+}
+
+awaited_only_in_tasks! {
+    <T> Signal<T, S> => Result<T, SignalError>;
 }
 
 #[diagnostic::do_not_recommend]

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{Bind, Bound, DurableFuture, Flow, Site};
+use super::bind::awaited_only_in_tasks;
+use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Site};
 
 /// Makes a task of the call from here on; what was asked before is settled
 /// while the client still waits for the reply to its call (P63).
@@ -39,15 +40,19 @@ use super::{Bind, Bound, DurableFuture, Flow, Site};
 ///
 /// None here: if the task cannot be created, the call ends with the error, and
 /// the function is dropped.
-pub fn start_task() -> StartTask {
-    StartTask(())
+pub fn start_task() -> StartTask<NotInTask> {
+    StartTask(NotInTask::NEW)
 }
 
 /// Made by [`start_task`].
 #[must_use = "call it inside a function marked `#[mcp_task]`, and await it"]
-pub struct StartTask(());
+pub struct StartTask<S>(#[allow(dead_code, reason = "says in the type whether it is bound")] S);
 
-impl Bind<StartTask> {
+awaited_only_in_tasks! {
+    <> StartTask<S> => ();
+}
+
+impl Bind<StartTask<NotInTask>> {
     /// Binds it to the running call. Generated code only.
     pub fn bind(self, flow: &Flow, _site: Site) -> BoundStartTask {
         BoundStartTask(flow.clone())

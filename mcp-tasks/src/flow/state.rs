@@ -134,12 +134,14 @@ impl<T: Shared> Extract for State<T> {
 }
 
 /// The one who called; a task's own caller, also after a restart.
+#[diagnostic::do_not_recommend]
 impl Extract for Caller {
     fn extract(given: &Given<'_>) -> Result<Self, MissingState> {
         Ok(given.caller.clone())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Extract for ClientInfo {
     const NEEDS: Needs = Needs {
         client: true,
@@ -151,6 +153,7 @@ impl Extract for ClientInfo {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Extract for Meta {
     const NEEDS: Needs = Needs {
         meta: true,

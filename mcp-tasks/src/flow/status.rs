@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::{Bind, Bound, DurableFuture, Flow, OutsideOfTask, Site};
+use super::bind::awaited_only_in_tasks;
+use super::{Bind, Bound, DurableFuture, Flow, NotInTask, OutsideOfTask, Site};
 use crate::task::{Progress, TaskId, millis};
 
 /// Says what the task is doing, as its `statusMessage`.
@@ -50,8 +51,8 @@ pub fn task_id() -> OutsideOfTask<TaskId> {
 /// Waits until the client asks for cancellation.
 ///
 /// Needs `cancel_grace`: without it a cancelled task ends at once.
-pub fn cancelled() -> Cancelled {
-    Cancelled(())
+pub fn cancelled() -> Cancelled<NotInTask> {
+    Cancelled(NotInTask::NEW)
 }
 
 /// Made by [`set_status`].
@@ -72,7 +73,11 @@ pub struct ExtendTtl(Duration);
 
 /// Made by [`cancelled`].
 #[must_use = "call it inside a function marked `#[mcp_task]`, and await it"]
-pub struct Cancelled(());
+pub struct Cancelled<S>(#[allow(dead_code, reason = "says in the type whether it is bound")] S);
+
+awaited_only_in_tasks! {
+    <> Cancelled<S> => ();
+}
 
 impl Bind<SetStatus> {
     /// Sets the status. Generated code only.
@@ -102,7 +107,7 @@ impl Bind<ExtendTtl> {
     }
 }
 
-impl Bind<Cancelled> {
+impl Bind<Cancelled<NotInTask>> {
     /// Binds to the running task. Generated code only.
     pub fn bind(self, flow: &Flow, _site: Site) -> BoundCancelled {
         BoundCancelled(flow.clone())

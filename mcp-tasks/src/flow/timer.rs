@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
-use super::bind::{InTask, Keyed, rename};
+use super::bind::{InTask, Keyed, awaited_only_in_tasks, rename};
 use super::request::{Kind, Request, TimerDue};
 use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Site};
 use crate::task::{InputKey, Timestamp, millis};
@@ -66,6 +66,10 @@ impl Bind<Sleep<NotInTask>> {
             state: Bound::new(flow, site),
         }
     }
+}
+
+awaited_only_in_tasks! {
+    <> Sleep<S> => ();
 }
 
 #[diagnostic::do_not_recommend]

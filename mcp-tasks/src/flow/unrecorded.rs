@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::bind::{Awaited, InTask, Keyed, Unawaited, rename};
+use super::bind::{Awaited, InTask, Keyed, Unawaited, awaited_only_in_tasks, rename};
 use super::request::{Kind, Outcome};
 use super::step::PollFn;
 use super::{Bind, Bound, DurableFuture, Flow, NotInTask, Site};
@@ -103,6 +103,10 @@ impl<F, O> Unawaited<Unrecorded<F, O, Bound>> {
     {
         unreachable!("nothing can be used without being awaited")
     }
+}
+
+awaited_only_in_tasks! {
+    <F, O> Unrecorded<F, O, S> => O;
 }
 
 #[diagnostic::do_not_recommend]

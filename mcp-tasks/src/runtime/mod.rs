@@ -47,7 +47,9 @@ pub use plain::{PlainArgument, PlainArguments, plain_schema};
 pub use resume::Mismatch;
 pub(crate) use resume::check;
 pub use rounds::{InputRequired, Retry};
-pub use signature::{AnyType, Argument, Of, Whole, argument, list, text, with_fraction};
+pub use signature::{
+    AnyType, Argument, Of, Whole, argument, default_of_type, list, text, with_fraction,
+};
 pub use tasks::{Stats, Tasks};
 pub use tool::{CallContext, DecodeError, Definition, Extractor, Support, TaskCall, TaskFn, Tool};
 pub use updates::TaskUpdates;

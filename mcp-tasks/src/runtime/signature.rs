@@ -30,6 +30,22 @@ impl<T: DeserializeOwned + JsonSchema> Argument for T {}
 /// Asks for a type to be an [`Argument`].
 pub const fn argument<T: Argument>() {}
 
+/// What an argument is that has a value of its own.
+#[diagnostic::on_unimplemented(
+    message = "nothing says what an argument of the type `{Self}` is when it is left out",
+    label = "the type has no default",
+    note = "derive `Default` for it, write a value, `#[arg(default = ..)]`, or make it an `Option`"
+)]
+pub trait WithDefault: Default {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> WithDefault for T {}
+
+/// What an argument is that was left out, where only its type says so.
+pub fn default_of_type<T: WithDefault>() -> T {
+    T::default()
+}
+
 /// The type of a limit without a fraction on a number.
 pub type Whole<T> = <T as argument::Number>::Whole;
 

@@ -29,6 +29,69 @@ mod bare {
     }
 }
 
+/// The same of methods, flows and choices.
+mod bare_methods {
+    #![no_implicit_prelude]
+
+    pub struct Desk {
+        pub region: ::std::string::String,
+    }
+
+    #[::tasks::mcp_task_impl(crate = ::tasks)]
+    impl Desk {
+        #[::tasks::mcp_task(ttl = "1h")]
+        pub async fn sign(
+            &self,
+            paper: ::std::string::String,
+            #[arg(default, min = 1)] copies: u8,
+            #[serde(default)] draft: bool,
+            #[arg(pattern = "^a", default = "a")] shelf: ::std::string::String,
+            other: ::core::option::Option<u8>,
+            state: ::tasks::State<u8>,
+        ) -> ::core::result::Result<::tasks::Json<u8>, ::tasks::ToolError> {
+            let sure = self.sure(&paper).await?;
+            let _ = (copies, draft, shelf, other, sure);
+            free("Sure?").await?;
+            ::core::result::Result::Ok(::tasks::Json(state.0))
+        }
+
+        #[::tasks::mcp_task_flow(crate = ::tasks)]
+        async fn sure(&self, paper: &str) -> ::core::result::Result<bool, ::tasks::AskError> {
+            let _ = (paper, &self.region);
+            let sure: bool = ::tasks::ask_user("Sure?").key("sure").await?;
+            ::tasks::sleep(::core::time::Duration::from_secs(1)).await;
+            ::core::result::Result::Ok(sure)
+        }
+    }
+
+    #[::tasks::mcp_task_flow(crate = ::tasks)]
+    async fn free(what: &str) -> ::core::result::Result<bool, ::tasks::AskError> {
+        ::tasks::ask_user(what).await
+    }
+
+    #[derive(::tasks::Elicit)]
+    #[elicit(crate = "::tasks")]
+    pub enum Shelf {
+        #[elicit(title = "Upper")]
+        Upper,
+        Lower,
+    }
+
+    #[derive(::tasks::Elicit)]
+    #[elicit(crate = "::tasks")]
+    pub struct Place {
+        #[elicit(default = "x", min_len = 1)]
+        pub name: ::std::string::String,
+        #[elicit(default = Upper)]
+        pub shelf: Shelf,
+        #[elicit(default = [Upper])]
+        pub shelves: ::std::vec::Vec<Shelf>,
+        #[elicit(min = 1, default = 3)]
+        pub row: ::core::option::Option<u8>,
+        pub r#type: bool,
+    }
+}
+
 /// Traits of the prelude are other ones here.
 mod shadowed {
     pub trait Send {}

@@ -1,5 +1,27 @@
 //! No lint fires in expanded code.
-#![deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
+#![deny(
+    warnings,
+    missing_docs,
+    unreachable_pub,
+    rust_2018_idioms,
+    unused,
+    ambiguous_negative_literals,
+    explicit_outlives_requirements,
+    impl_trait_redundant_captures,
+    let_underscore_drop,
+    meta_variable_misuse,
+    redundant_imports,
+    redundant_lifetimes,
+    single_use_lifetimes,
+    trivial_casts,
+    trivial_numeric_casts,
+    unit_bindings,
+    unused_import_braces,
+    unused_lifetimes,
+    unused_qualifications,
+    variant_size_differences,
+    clippy::pedantic
+)]
 use mcp_tasks::prelude::*;
 
 /// What is deployed.

@@ -9,6 +9,7 @@ macro_rules! cases {
             dead_code,
             missing_docs,
             unreachable_pub,
+            clippy::cast_precision_loss,
             clippy::redundant_closure,
             clippy::uninlined_format_args,
             clippy::unnecessary_wraps,
@@ -27,9 +28,12 @@ cases! {
     elicit_renamed_crate
     expressions
     hygiene
+    imports
     joins
+    made_by_macros
     names
     own_functions
+    places
     start
     steps
 }

@@ -30,7 +30,9 @@ mod tools {
 mod shadowed {
     #![allow(dead_code, reason = "they only stand in the way")]
 
-    use mcp_tasks::prelude::{ToolError, ask_user, mcp_task};
+    use mcp_tasks::prelude::{
+        AskError, Elicit, State, ToolError, ask_user, join, mcp_task, mcp_task_flow, mcp_task_impl,
+    };
 
     struct Option;
     struct Result;
@@ -41,9 +43,27 @@ mod shadowed {
     struct Flow;
     struct Body;
     struct Bind;
+    struct Ok;
+    struct Err;
+    struct Some;
+    struct None;
+    struct Default;
+    struct Into;
+    struct From;
+    struct Clone;
+    struct Send;
+    struct Future;
+    struct FnOnce;
+    struct Iterator;
+    struct Arc;
+    struct Duration;
+    struct Json;
+    struct FlowCall;
     mod core {}
     mod std {}
+    mod alloc {}
     mod serde {}
+    mod schemars {}
 
     /// Asks.
     #[mcp_task]
@@ -55,5 +75,43 @@ mod shadowed {
         let sure: bool = ask_user("Sure?").await?;
         let _ = (sure, number, text, r#type);
         ::core::result::Result::Ok(())
+    }
+
+    /// Is asked for.
+    #[derive(Elicit)]
+    struct Form {
+        sure: bool,
+        #[elicit(default = Plain)]
+        kind: Kind,
+    }
+
+    #[derive(Elicit)]
+    enum Kind {
+        Plain,
+        Fancy,
+    }
+
+    struct Desk;
+
+    #[mcp_task_impl]
+    impl Desk {
+        #[mcp_task]
+        async fn sign(
+            &self,
+            #[arg(default)] copies: u8,
+            State(state): State<u16>,
+        ) -> ::core::result::Result<(), ToolError> {
+            let form: Form = ask_user("Sure?").await?;
+            let _ = (form.sure, form.kind, copies, state);
+            let (left, right) = join!(self.check(), async { self.check().await });
+            left?;
+            right?;
+            ::core::result::Result::Ok(())
+        }
+
+        #[mcp_task_flow]
+        async fn check(&self) -> ::core::result::Result<(), AskError> {
+            ask_user("Sure?").await
+        }
     }
 }

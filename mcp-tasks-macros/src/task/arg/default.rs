@@ -15,7 +15,7 @@ use crate::literal::{Number, bare, literal};
 
 pub(super) fn read(entry: &Entry, ty: &Type, limits: &Limits, report: &Report) -> Option<Default> {
     let Some(expr) = &entry.value else {
-        return Some(Default::OfType);
+        return Some(Default::OfType(entry.key.span()));
     };
     let expr = bare(expr);
     limits.hold(expr, report);

@@ -16,6 +16,7 @@ use syn::{Attribute, Ident, LitStr, Type};
 use self::limits::Limits;
 use self::parse::KEYS;
 use super::report::Report;
+use super::rewrite::located_at;
 
 /// What `#[arg(..)]` says of one argument.
 #[derive(Default)]
@@ -26,8 +27,8 @@ pub(crate) struct Arg {
 
 /// What an argument is that was left out.
 enum Default {
-    /// `default` alone: the type's own.
-    OfType,
+    /// `default` alone, at this place: the type's own.
+    OfType(Span),
     /// The body of a function that makes it.
     Value(TokenStream),
 }
@@ -69,12 +70,9 @@ impl Arg {
     /// The attributes of the argument's field.
     pub(crate) fn field_attrs(&self, index: usize) -> TokenStream {
         let keywords = self.limits.keywords();
-        let default = self.default.as_ref().map(|default| match default {
-            Default::OfType => ours!(#[serde(default)]),
-            Default::Value(_) => {
-                let path = LitStr::new(&function(index).to_string(), Span::mixed_site());
-                ours!(#[serde(default = #path)])
-            }
+        let default = self.default.as_ref().map(|_| {
+            let path = LitStr::new(&function(index).to_string(), Span::mixed_site());
+            ours!(#[serde(default = #path)])
         });
         ours!(#keywords #default)
     }
@@ -83,16 +81,16 @@ impl Arg {
     /// function that makes the default.
     pub(crate) fn items(&self, index: usize, ty: &Type, runtime: &TokenStream) -> TokenStream {
         let checks = self.limits.checks(ty, runtime);
-        let default = self.default.as_ref().and_then(|default| match default {
-            Default::OfType => None,
-            Default::Value(value) => {
-                let name = function(index);
-                Some(ours! {
-                    fn #name() -> #ty {
-                        #value
-                    }
-                })
-            }
+        let default = self.default.as_ref().map(|default| {
+            let value = match default {
+                Default::OfType(span) => {
+                    let runtime = located_at(runtime, *span);
+                    quote_spanned!(*span=> #runtime::default_of_type())
+                }
+                Default::Value(value) => value.clone(),
+            };
+            let name = function(index);
+            ours!(fn #name() -> #ty { #value })
         });
         ours!(#checks #default)
     }

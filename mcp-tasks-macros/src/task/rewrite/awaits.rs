@@ -6,11 +6,13 @@ use syn::{Expr, ExprAwait};
 
 use super::branches::our_join;
 use super::calls::Spine;
+use super::misplaced::says_more;
 use super::{Place, Rewriter, Suspend, messages};
 
 impl Rewriter<'_> {
     pub(super) fn expr_await(&mut self, expr: &mut ExprAwait, spine: Spine) {
         self.refuse_await_in_argument(expr);
+        let is_refused = matches!(&*expr.base, Expr::Call(call) if self.is_foreign_wait(call));
         let awaited = self.awaited(&expr.base, spine.binding.as_deref());
         // `.key(..)` after the await is a method of the answer.
         let spine = spine.before_await();
@@ -23,7 +25,7 @@ impl Rewriter<'_> {
         if let Some(awaited) = awaited {
             *expr.base = Expr::Verbatim(self.bind_flow(&expr.base, &awaited));
         }
-        if self.place.suspend == Suspend::Here && self.replayable {
+        if self.place.suspend == Suspend::Here && self.rules.replayable && !is_refused {
             let base = expr.base.to_token_stream();
             *expr.base = Expr::Verbatim(self.durable(base, ends));
         }
@@ -78,6 +80,10 @@ impl Rewriter<'_> {
         let Some((call, name)) = self.suspending_call_below(expr) else {
             return false;
         };
+        // What has a field there is still being typed.
+        if has_field(expr) {
+            return false;
+        }
         self.report
             .error_spanned(call, messages::not_awaited(&format!("{name}(..)")));
         await_here(expr);
@@ -108,6 +114,8 @@ impl Rewriter<'_> {
             Expr::Group(inner) => self.suspending_call_below(&inner.expr),
             Expr::Try(inner) => self.suspending_call_below(&inner.expr),
             Expr::MethodCall(inner) => self.suspending_call_below(&inner.receiver),
+            // As while the name of a method is being typed.
+            Expr::Field(inner) => self.suspending_call_below(&inner.base),
             Expr::Call(call) => self
                 .our_call(call)
                 .filter(|ours| ours.suspends() && ours.plain)
@@ -147,26 +155,31 @@ pub(super) fn is_await_of_join(expr: &ExprAwait) -> bool {
     matches!(&*expr.base, Expr::Macro(invocation) if our_join(&invocation.mac).is_some())
 }
 
-/// Adds the `.await` that is lacking, so that the lack stays one error.
-fn await_here(expr: &mut Expr) {
-    if !await_below_try(expr) {
-        let awaited = quote_spanned!(Span::mixed_site()=> #expr.await);
-        if let Ok(awaited) = syn::parse2(awaited) {
-            *expr = awaited;
-        }
+/// Whether a chain of calls has something in it that is no call.
+fn has_field(expr: &Expr) -> bool {
+    match expr {
+        Expr::Field(_) => true,
+        Expr::Paren(inner) => has_field(&inner.expr),
+        Expr::Group(inner) => has_field(&inner.expr),
+        Expr::Try(inner) => has_field(&inner.expr),
+        Expr::MethodCall(inner) => has_field(&inner.receiver),
+        _ => false,
     }
 }
 
-/// The same, below the first `?`, if there is one.
-fn await_below_try(expr: &mut Expr) -> bool {
+/// Adds the `.await` that is lacking, so that the lack stays one error: to the
+/// call of ours, behind what is said of it.
+fn await_here(expr: &mut Expr) {
     match expr {
-        Expr::Try(inner) => {
-            await_here(&mut inner.expr);
-            true
+        Expr::Try(inner) => await_here(&mut inner.expr),
+        Expr::MethodCall(inner) if !says_more(&inner.method) => await_here(&mut inner.receiver),
+        Expr::Paren(inner) => await_here(&mut inner.expr),
+        Expr::Group(inner) => await_here(&mut inner.expr),
+        _ => {
+            let awaited = quote_spanned!(Span::mixed_site()=> #expr.await);
+            if let Ok(awaited) = syn::parse2(awaited) {
+                *expr = awaited;
+            }
         }
-        Expr::MethodCall(inner) => await_below_try(&mut inner.receiver),
-        Expr::Paren(inner) => await_below_try(&mut inner.expr),
-        Expr::Group(inner) => await_below_try(&mut inner.expr),
-        _ => false,
     }
 }

@@ -16,6 +16,7 @@ use super::calls::Spine;
 use super::ours::OurCall;
 use super::steps::with_run_time_key;
 use super::{Place, Rewriter, Suspend, anything, branch_ident, flow_ident};
+use crate::task::dots::without_dangling;
 use crate::task::expand::statements;
 use crate::task::{keys::unraw, messages};
 
@@ -69,9 +70,8 @@ impl Rewriter<'_> {
             return anything();
         }
 
-        let parsed =
-            Punctuated::<Branch, Token![,]>::parse_terminated.parse2(invocation.tokens.clone());
-        let branches = match parsed {
+        let branches = Punctuated::<Branch, Token![,]>::parse_terminated;
+        let branches = match branches.parse2(invocation.tokens.clone()) {
             Ok(branches) if branches.is_empty() => {
                 self.report.error(span, messages::join_empty(name));
                 return quote_spanned!(span=> ());
@@ -79,7 +79,11 @@ impl Rewriter<'_> {
             Ok(branches) => branches,
             Err(error) => {
                 self.report.error(error.span(), messages::join_syntax(name));
-                return anything();
+                let mended = without_dangling(invocation.tokens.clone());
+                match branches.parse2(mended) {
+                    Ok(branches) => branches,
+                    Err(_) => return anything(),
+                }
             }
         };
         if branches.len() > MOST_BRANCHES {
@@ -111,7 +115,12 @@ impl Rewriter<'_> {
         let flow = self.use_flow();
         let ours = Span::mixed_site().located_at(span);
         let function = Ident::new(name, ours);
-        quote_spanned!(ours=> #runtime::#function(#flow, (#(#futures,)*)).await)
+        // The macro is gone: without this its import would count as unused.
+        quote_spanned! {ours=> {
+            #[allow(unused_imports, reason = "it is named to be used")]
+            use #path as _;
+            #runtime::#function(#flow, (#(#futures,)*)).await
+        }}
     }
 
     /// One branch of a join, in a scope of its own.
@@ -119,6 +128,7 @@ impl Rewriter<'_> {
         while let Expr::Paren(inner) = expr {
             expr = *inner.expr;
         }
+        expr = self.refuse_await_of_branch(expr);
         if let Expr::Async(block) = &mut expr {
             return self.async_branch(block, label);
         }
@@ -137,7 +147,7 @@ impl Rewriter<'_> {
         let branch_used = std::mem::replace(&mut self.flow_used, outer_used);
 
         let mut future = expr.to_token_stream();
-        if self.place.suspend == Suspend::Here && self.replayable {
+        if self.place.suspend == Suspend::Here && self.rules.replayable {
             future = self.durable(future, ends);
         }
         if branch_used {

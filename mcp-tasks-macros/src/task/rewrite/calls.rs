@@ -6,7 +6,7 @@ use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Lit, LitStr};
 
 use super::awaits::{ends, is_await_of_join, parenthesised};
 use super::ours::{Kind, OurCall};
-use super::{Place, Rewriter, flow_ident};
+use super::{Place, Rewriter, Suspend, flow_ident};
 use crate::task::keys::{answer_type, check_literal};
 use crate::task::messages;
 
@@ -106,7 +106,18 @@ impl Rewriter<'_> {
                 *expr = (*inner.base).clone();
                 self.spine(expr, spine);
             }
-            Expr::Await(inner) => self.expr_await(inner, spine),
+            Expr::Await(inner) if self.refuse_await_of_value(inner) => {
+                *expr = (*inner.base).clone();
+                self.spine(expr, spine);
+            }
+            Expr::Await(inner) => {
+                let refusals = self.refusals;
+                let is_ours = self.suspending_call_below(&inner.base).is_some();
+                self.expr_await(inner, spine);
+                if is_ours && self.refusals > refusals && self.place.suspend == Suspend::Closure {
+                    *expr = self.never_awaited(&inner.base);
+                }
+            }
             Expr::Try(inner) => {
                 self.refuse_ask_not_awaited(&mut inner.expr);
                 let unfinished = self.suspending_call_below(&inner.expr).is_some();
@@ -123,15 +134,31 @@ impl Rewriter<'_> {
                     *expr = Expr::Verbatim(quote_spanned!(span=> #value.unwrap()));
                 }
             }
+            Expr::Field(inner) if self.suspending_call_below(&inner.base).is_some() => {
+                self.spine(&mut inner.base, spine);
+            }
             Expr::Paren(inner) => self.spine(&mut inner.expr, spine),
             Expr::Group(inner) => self.spine(&mut inner.expr, spine),
+            Expr::MethodCall(call) if self.is_tool(call) => *expr = self.refuse_tool(call),
+            Expr::MethodCall(call) if self.refuse_after_await(call) => {
+                *expr = (*call.receiver).clone();
+                self.spine(expr, spine);
+            }
             Expr::MethodCall(call) => {
                 spine.note_key(call);
                 self.spine(&mut call.receiver, spine);
                 self.arguments(call.method == "spawn", call.args.iter_mut());
             }
+            Expr::Call(call) if self.is_foreign_wait(call) => self.refuse_foreign_wait(call),
+            Expr::Call(call) if self.has_ours_as_step(call) => {
+                *expr = self.refuse_ours_as_step(call);
+                self.spine(expr, spine);
+            }
             Expr::Call(call) => match self.our_call(call) {
                 Some(mut ours) => {
+                    if let (false, Expr::Path(function)) = (ours.plain, &*call.func) {
+                        self.refuse_unrepeatable(&function.path);
+                    }
                     // What is refused takes no key from what is not.
                     ours.plain &= !self.refuse_here(&ours);
                     *expr = Expr::Verbatim(self.bind(call, &ours, &spine));

@@ -29,10 +29,12 @@ impl Rewriter<'_> {
         }
         let (call, explicit) = without_key(expr);
         let is_call = matches!(call, Expr::Call(_) | Expr::MethodCall(_));
-        let is_taken = self.replayable && is_call && !matches!(explicit, Explicit::AtRunTime);
+        let is_taken = self.rules.replayable && is_call && !matches!(explicit, Explicit::AtRunTime);
         let key = match (explicit, binding) {
             (Explicit::Literal(literal), _) => {
-                if let Some(message) = check_literal(&literal.value()).filter(|_| self.replayable) {
+                if let Some(message) =
+                    check_literal(&literal.value()).filter(|_| self.rules.replayable)
+                {
                     self.report.error(literal.span(), message);
                 }
                 literal.value()

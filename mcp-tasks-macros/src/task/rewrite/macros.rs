@@ -2,7 +2,7 @@
 //! all others, in which nothing of a task may hide.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut as _;
@@ -10,7 +10,7 @@ use syn::{Expr, Ident, Macro, Token};
 
 use super::branches::our_join;
 use super::ours::{is_common, kind};
-use super::{Rewriter, Suspend, messages};
+use super::{Rewriter, Suspend, anything, messages};
 use crate::task::keys::unraw;
 
 /// Macros whose arguments are expressions, separated by commas.
@@ -75,11 +75,20 @@ impl Rewriter<'_> {
                 .error_spanned(&mac.path, messages::prints(&name));
         }
         if self.is_foreign_join(mac) {
+            if !hidden(&mac.tokens).is_empty() {
+                // What it would say of calls of ours is beside the point.
+                let (path, anything) = (&mac.path, anything());
+                *expr = Expr::Verbatim(quote_spanned! {Span::mixed_site()=> {
+                    #[allow(unused_imports, reason = "it is named to be used")]
+                    use #path as _;
+                    #anything
+                }});
+            }
             return;
         }
         let readable = READABLE.contains(&name.as_str()) && self.read(mac, &name);
         if !readable {
-            self.refuse_hidden(&mac.tokens, &name);
+            mac.tokens = self.refuse_hidden(std::mem::take(&mut mac.tokens), &name);
         }
     }
 
@@ -93,7 +102,7 @@ impl Rewriter<'_> {
             "select" | "select_biased" => "race!",
             _ => return false,
         };
-        if self.place.suspend != Suspend::Here || !self.replayable {
+        if self.place.suspend != Suspend::Here || !self.rules.replayable {
             return false;
         }
         self.report
@@ -116,9 +125,25 @@ impl Rewriter<'_> {
             }
             return true;
         }
-        // `vec![value; count]` and `matches!(value, pattern)` begin with an
-        // expression.
-        if matches!(name, "vec" | "matches") {
+        // `vec![value; count]`.
+        if name == "vec" {
+            let pair = |input: ParseStream<'_>| {
+                let value: Expr = input.parse()?;
+                let semicolon: Token![;] = input.parse()?;
+                let count: Expr = input.parse()?;
+                Ok((value, semicolon, count))
+            };
+            if let Ok((mut value, semicolon, mut count)) = pair.parse2(mac.tokens.clone()) {
+                self.visit_expr_mut(&mut value);
+                self.visit_expr_mut(&mut count);
+                if has_something {
+                    mac.tokens = quote!(#value #semicolon #count);
+                }
+                return true;
+            }
+        }
+        // `matches!(value, pattern)` begins with an expression.
+        if name == "matches" {
             let head = |input: ParseStream<'_>| {
                 let head: Expr = input.parse()?;
                 let rest: TokenStream = input.parse()?;
@@ -126,11 +151,9 @@ impl Rewriter<'_> {
             };
             if let Ok((mut head, rest)) = head.parse2(mac.tokens.clone()) {
                 self.visit_expr_mut(&mut head);
-                self.refuse_hidden(&rest, name);
+                let rest = self.refuse_hidden(rest, name);
                 if has_something {
-                    let mut tokens = head.to_token_stream();
-                    tokens.extend(rest);
-                    mac.tokens = tokens;
+                    mac.tokens = quote!(#head #rest);
                 }
                 return true;
             }
@@ -138,12 +161,14 @@ impl Rewriter<'_> {
         false
     }
 
-    /// Reports what is hidden in tokens that are not understood.
-    fn refuse_hidden(&self, tokens: &TokenStream, name: &str) {
-        for found in hidden(tokens) {
+    /// Reports what is hidden in tokens that are not understood, and gives them
+    /// back with the calls of ours bound, so that nothing more is said of these.
+    fn refuse_hidden(&mut self, tokens: TokenStream, name: &str) -> TokenStream {
+        let refused = self.report.len();
+        for found in hidden(&tokens) {
             match found {
                 Hidden::Await(span) => {
-                    if self.place.suspend == Suspend::Here && self.replayable {
+                    if self.place.suspend == Suspend::Here && self.rules.replayable {
                         self.report.error(span, messages::await_in_macro(name));
                     }
                 }
@@ -157,22 +182,34 @@ impl Rewriter<'_> {
                 }
             }
         }
+        let reported = self.report.len();
+        if reported == refused {
+            return tokens;
+        }
+        let tokens = self.half_written(tokens);
+        self.report.forget_after(reported);
+        tokens
     }
 }
 
 /// Awaits and calls of ours, wherever they are in the tokens.
 fn hidden(tokens: &TokenStream) -> Vec<Hidden> {
     let mut found = Vec::new();
+    let mut is_in_call = false;
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     for (index, tree) in trees.iter().enumerate() {
         let before = index.checked_sub(1).map(|index| &trees[index]);
         match tree {
             TokenTree::Ident(ident) if ident == "await" && is_punct(before, '.') => {
-                found.push(Hidden::Await(ident.span()));
+                // That of a call of ours is as hidden as the call.
+                let is_of_call = std::mem::take(&mut is_in_call);
+                found.extend((!is_of_call).then(|| Hidden::Await(ident.span())));
             }
             TokenTree::Ident(ident) if is_call(ident, before, &trees[index + 1..]) => {
+                is_in_call = true;
                 found.push(Hidden::Call(ident.to_string(), ident.span()));
             }
+            TokenTree::Punct(punct) if matches!(punct.as_char(), ',' | ';') => is_in_call = false,
             TokenTree::Group(group) => found.extend(hidden(&group.stream())),
             _ => {}
         }

@@ -10,27 +10,27 @@ mod awaits;
 mod branches;
 mod calls;
 mod flows;
+mod half_written;
 mod inner;
 mod macros;
+mod misplaced;
 mod ours;
+mod place;
 mod replay;
 mod steps;
+mod visit;
 
 use std::collections::HashSet;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::visit_mut::{self, VisitMut};
-use syn::{
-    Block, Expr, ExprLet, ExprMacro, Ident, Item, Local, LocalInit, Pat, Path, Stmt, StmtMacro,
-    Type,
-};
+use quote::quote_spanned;
+use syn::visit_mut::VisitMut as _;
+use syn::{Block, Expr, Ident, Path, Stmt};
 
 pub(crate) use self::awaits::ends;
-use self::calls::Spine;
-use self::flows::dropped;
+use self::place::{Place, Suspend};
 use super::attribute::Attribute;
-use super::keys::{Keys, single_binding};
+use super::keys::Keys;
 use super::messages;
 use super::report::Report;
 
@@ -38,6 +38,12 @@ use super::report::Report;
 /// is another one.
 pub(crate) fn flow_ident() -> Ident {
     Ident::new("__flow", Span::mixed_site())
+}
+
+/// The name by which code of ours knows `::mcp_tasks::__private`, so that an
+/// expansion can be read.
+pub(crate) fn alias() -> TokenStream {
+    quote_spanned!(Span::mixed_site()=> __tasks)
 }
 
 /// The same, for an expression that is a branch: it must not shadow the
@@ -55,6 +61,10 @@ pub(crate) struct Rules<'a> {
     pub(crate) replayable: bool,
     /// Whether `cancelled()` may resolve.
     pub(crate) cancel_grace: bool,
+    /// Whether all of it could be read.
+    pub(crate) is_whole: bool,
+    /// The methods beside it that are tools.
+    pub(crate) tools: &'a [Ident],
     /// Why it may not have a `start_task()`.
     pub(crate) no_start: Option<&'static str>,
 }
@@ -70,26 +80,38 @@ pub(crate) struct Found {
 
 impl<'a> Rules<'a> {
     /// Those of a task with this attribute.
-    pub(crate) fn of(attribute: &'a Attribute) -> Self {
+    pub(crate) fn of(attribute: &'a Attribute, is_whole: bool) -> Self {
         Self {
             krate: &attribute.krate,
             replayable: attribute.replay,
             cancel_grace: attribute.cancel_grace.is_some(),
             no_start: attribute.no_start(),
+            is_whole,
+            tools: &[],
         }
     }
 }
 
 /// Rewrites the body of a task or of a flow in place.
 pub(crate) fn body(block: &mut Block, rules: Rules<'_>, report: &Report) -> Found {
+    if rules.is_whole {
+        rewrite(block, rules, report)
+    } else {
+        // Of a body that is not read as it is meant, only rustc's words are true.
+        let report = Report::default();
+        let found = rewrite(block, rules, &report);
+        report.discard();
+        found
+    }
+}
+
+fn rewrite(block: &mut Block, rules: Rules<'_>, report: &Report) -> Found {
     let krate = rules.krate;
     let mut rewriter = Rewriter {
         report,
         krate: krate.segments.last().map(|last| last.ident.clone()),
-        runtime: quote!(#krate::__private),
-        replayable: rules.replayable,
-        cancel_grace: rules.cancel_grace,
-        no_start: rules.no_start,
+        runtime: alias(),
+        rules,
         found: Found::default(),
         own: inner::functions(block),
         keys: Keys::default(),
@@ -105,54 +127,23 @@ pub(crate) fn body(block: &mut Block, rules: Rules<'_>, report: &Report) -> Foun
             looped: false,
             argument: None,
         },
+        is_refused: false,
+        refusals: 0,
     };
+    if let Some(Stmt::Expr(value, None)) = block.stmts.last_mut() {
+        rewriter.refuse_ask_not_awaited(value);
+    }
     rewriter.visit_block_mut(block);
     rewriter.found
-}
-
-/// Whether a task may suspend at the place in question, or why not.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Suspend {
-    /// In the task's own body, or in a branch.
-    Here,
-    Closure,
-    AsyncBlock,
-    Spawned,
-    Step,
-    Unrecorded,
-}
-
-/// What surrounds the expression in question.
-#[derive(Clone, Copy)]
-struct Place {
-    suspend: Suspend,
-    /// Runs again on every replay, with nothing recorded about it.
-    replayed: bool,
-    /// Is an argument of something called `spawn`.
-    spawned: bool,
-    /// Is inside a loop of the body.
-    looped: bool,
-    /// Stands directly in the argument of a step or of `unrecorded`, this many
-    /// loops deep.
-    argument: Option<u32>,
-}
-
-impl Place {
-    /// Whether it is inside a step or `unrecorded`, however deep.
-    fn is_in_leaf(&self) -> bool {
-        matches!(self.suspend, Suspend::Step | Suspend::Unrecorded)
-    }
 }
 
 struct Rewriter<'a> {
     report: &'a Report,
     /// The first name of a path that leads to this crate.
     krate: Option<Ident>,
-    /// `::mcp_tasks::__private`.
+    /// The runtime as the body calls it.
     runtime: TokenStream,
-    replayable: bool,
-    cancel_grace: bool,
-    no_start: Option<&'static str>,
+    rules: Rules<'a>,
     found: Found,
     /// Functions that the body defines itself; never ours.
     own: HashSet<String>,
@@ -168,17 +159,14 @@ struct Rewriter<'a> {
     flow: Ident,
     flow_used: bool,
     place: Place,
+    /// Whether the place is in a call of another library that waits for several
+    /// at once, and has been refused.
+    is_refused: bool,
+    /// How often something could not suspend where it stands.
+    refusals: u32,
 }
 
 impl Rewriter<'_> {
-    /// Does `visit` as if at `place`.
-    fn at<R>(&mut self, place: Place, visit: impl FnOnce(&mut Self) -> R) -> R {
-        let outer = std::mem::replace(&mut self.place, place);
-        let result = visit(self);
-        self.place = outer;
-        result
-    }
-
     /// Does `visit` as the inside of one more join.
     fn in_join<R>(&mut self, visit: impl FnOnce(&mut Self) -> R) -> R {
         self.joins += 1;
@@ -188,43 +176,11 @@ impl Rewriter<'_> {
         result
     }
 
-    /// The place inside a closure or an `async` block that is no branch.
-    fn nested(&self, is_async: bool) -> Place {
-        Place {
-            suspend: match self.place.suspend {
-                Suspend::Here | Suspend::Closure if self.place.spawned => Suspend::Spawned,
-                Suspend::Here | Suspend::Closure if is_async => Suspend::AsyncBlock,
-                Suspend::Here => Suspend::Closure,
-                outer => outer,
-            },
-            // Only a step and its like accept such a block, once.
-            replayed: self.place.replayed && !is_async,
-            spawned: false,
-            looped: self.place.looped,
-            argument: None,
-        }
-    }
-
-    /// Inside a loop, whose `break` leaves only the loop.
-    fn in_loop(&mut self, visit: impl FnOnce(&mut Self)) {
-        let place = Place {
-            argument: self.place.argument.map(|depth| depth + 1),
-            looped: true,
-            ..self.place
-        };
-        self.at(place, visit);
-    }
-
     /// The path to the runtime, as if it were written at `span`: what rustc has
     /// to say about a call of it then lies on the user's code, not on the
     /// attribute.
     fn runtime_at(&self, span: Span) -> TokenStream {
         located_at(&self.runtime, span)
-    }
-
-    /// Whether it stands where it is evaluated only if nothing is recorded.
-    fn is_in_step_argument(&self) -> bool {
-        self.place.suspend == Suspend::Step && self.place.argument.is_some()
     }
 }
 
@@ -245,150 +201,4 @@ fn anything() -> TokenStream {
 /// An expression that leaves, in place of one that has been refused.
 fn never(span: Span) -> Expr {
     Expr::Verbatim(quote_spanned!(span.resolved_at(Span::mixed_site())=> ::core::unimplemented!()))
-}
-
-impl VisitMut for Rewriter<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::Await(_)
-            | Expr::Try(_)
-            | Expr::MethodCall(_)
-            | Expr::Paren(_)
-            | Expr::Group(_)
-            | Expr::Call(_)
-            | Expr::Macro(_) => self.spine(expr, Spine::default()),
-            Expr::Closure(closure) => {
-                let place = self.nested(closure.asyncness.is_some());
-                self.at(place, |this| this.visit_expr_mut(&mut closure.body));
-            }
-            Expr::Async(block) => {
-                let place = self.nested(true);
-                self.at(place, |this| this.visit_block_mut(&mut block.block));
-            }
-            Expr::Match(inner) => {
-                self.refuse_ask_not_awaited(&mut inner.expr);
-                visit_mut::visit_expr_match_mut(self, inner);
-            }
-            Expr::Return(jump) => {
-                visit_mut::visit_expr_return_mut(self, jump);
-                if self.is_in_step_argument() {
-                    let span = jump.return_token.span;
-                    self.report.error(span, messages::STEP_RETURN);
-                    *expr = never(span);
-                }
-            }
-            Expr::Break(jump) => {
-                visit_mut::visit_expr_break_mut(self, jump);
-                if self.is_in_step_argument() && self.place.argument == Some(0) {
-                    let span = jump.break_token.span;
-                    self.report.error(span, messages::STEP_BREAK);
-                    *expr = never(span);
-                }
-            }
-            Expr::Continue(jump) => {
-                if self.is_in_step_argument() && self.place.argument == Some(0) {
-                    let span = jump.continue_token.span;
-                    self.report.error(span, messages::STEP_CONTINUE);
-                    *expr = never(span);
-                }
-            }
-            Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => {
-                self.in_loop(|this| visit_mut::visit_expr_mut(this, expr));
-            }
-            // Evaluated at compile time: nothing of a task can be in it.
-            Expr::Const(_) => {}
-            other => visit_mut::visit_expr_mut(self, other),
-        }
-    }
-
-    fn visit_expr_let_mut(&mut self, expr: &mut ExprLet) {
-        self.refuse_ask_not_awaited(&mut expr.expr);
-        let binding = single_binding(&expr.pat);
-        self.spine(&mut expr.expr, Spine::bound_to(binding));
-    }
-
-    fn visit_local_mut(&mut self, local: &mut Local) {
-        let Some(LocalInit { expr, diverge, .. }) = &mut local.init else {
-            return;
-        };
-        // The type that a question has before it is awaited has no name.
-        let typed = matches!(&local.pat, Pat::Type(typed) if !matches!(*typed.ty, Type::Infer(_)));
-        let is_try = matches!(**expr, Expr::Try(_));
-        let refused = match &local.pat {
-            Pat::Wild(_) => self.refuse_not_awaited(expr),
-            _ if typed => self.refuse_ask_not_awaited(expr),
-            _ => false,
-        };
-        let may_be_flow = matches!(local.pat, Pat::Wild(_)) && self.may_be_unawaited_flow(expr);
-        self.spine(expr, Spine::bound_to(single_binding(&local.pat)));
-        if may_be_flow {
-            **expr = dropped(expr);
-        }
-        if refused && typed && !is_try {
-            // The type is most likely the answer's: it is not wrong as well.
-            **expr = Expr::Verbatim(quote_spanned!(Span::mixed_site()=> (#expr).unwrap()));
-        }
-        if let Some((_, diverge)) = diverge {
-            self.visit_expr_mut(diverge);
-        }
-    }
-
-    fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
-        if let Stmt::Macro(StmtMacro {
-            attrs,
-            mac,
-            semi_token,
-        }) = statement
-        {
-            let mut expr = Expr::Macro(ExprMacro {
-                attrs: std::mem::take(attrs),
-                mac: mac.clone(),
-            });
-            self.visit_expr_mut(&mut expr);
-            match expr {
-                // Left as a macro: it may expand to items or a `let`.
-                Expr::Macro(ExprMacro {
-                    attrs: kept,
-                    mac: kept_mac,
-                }) => {
-                    *attrs = kept;
-                    *mac = kept_mac;
-                }
-                expr => *statement = Stmt::Expr(expr, semi_token.take()),
-            }
-            return;
-        }
-        if let Stmt::Expr(expr, Some(_)) = statement {
-            self.refuse_not_awaited(expr);
-            let may_be_flow = self.may_be_unawaited_flow(expr);
-            self.visit_expr_mut(expr);
-            if may_be_flow {
-                let dropped = dropped(expr);
-                *expr = Expr::Verbatim(quote_spanned! {Span::mixed_site()=>
-                    #[allow(
-                        unreachable_code,
-                        clippy::diverging_sub_expression,
-                        reason = "the function may never return"
-                    )]
-                    #dropped
-                });
-            }
-            return;
-        }
-        visit_mut::visit_stmt_mut(self, statement);
-    }
-
-    fn visit_item_mut(&mut self, item: &mut Item) {
-        inner::refuse_awaited_calls(item, self);
-    }
-
-    // Paths, types and patterns have no expressions that run.
-    fn visit_path_mut(&mut self, _: &mut Path) {}
-    fn visit_type_mut(&mut self, _: &mut syn::Type) {}
-
-    fn visit_pat_mut(&mut self, pat: &mut Pat) {
-        if let Pat::Guard(guard) = pat {
-            self.visit_expr_mut(&mut guard.guard);
-        }
-    }
 }

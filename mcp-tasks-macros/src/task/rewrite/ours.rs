@@ -119,7 +119,7 @@ impl Rewriter<'_> {
 
     /// Reports a call where it makes no sense; true if it was reported.
     pub(super) fn refuse_here(&mut self, ours: &OurCall) -> bool {
-        if !ours.plain {
+        if !ours.plain || self.is_refused {
             return false;
         }
         let what = || format!("{}(..)", ours.name);
@@ -131,7 +131,7 @@ impl Rewriter<'_> {
                 Some(message) => message.to_owned(),
                 None => return false,
             },
-            (Kind::Cancelled, _) if !self.cancel_grace => {
+            (Kind::Cancelled, _) if !self.rules.cancel_grace => {
                 messages::CANCELLED_WITHOUT_GRACE.to_owned()
             }
             (Kind::StepKey, Suspend::Step) => return false,
@@ -146,7 +146,7 @@ impl Rewriter<'_> {
 
     /// Why a call cannot become a task here, if it cannot.
     fn refuse_start(&mut self, span: Span) -> Option<&'static str> {
-        if let Some(message) = self.no_start {
+        if let Some(message) = self.rules.no_start {
             return Some(message);
         }
         if self.place.looped {
@@ -163,7 +163,7 @@ impl Rewriter<'_> {
     }
 
     /// Reports `what` where a task cannot suspend; true if it was reported.
-    pub(super) fn refuse_suspending(&self, what: &str, span: Span) -> bool {
+    pub(super) fn refuse_suspending(&mut self, what: &str, span: Span) -> bool {
         let message = match self.place.suspend {
             Suspend::Here if self.place.spawned => messages::in_spawn(what),
             Suspend::Here => return false,
@@ -174,6 +174,7 @@ impl Rewriter<'_> {
             Suspend::Unrecorded => messages::in_unrecorded(what),
         };
         self.report.error(span, message);
+        self.refusals += 1;
         true
     }
 }

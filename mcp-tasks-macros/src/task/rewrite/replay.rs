@@ -27,6 +27,9 @@ const RANDOM: [(&str, &str); 7] = [
     ("Uuid", "now_v7"),
 ];
 
+/// What `std::env` reads that another process may have otherwise.
+const ENVIRONMENT: [&str; 6] = ["var", "var_os", "vars", "vars_os", "args", "args_os"];
+
 impl Rewriter<'_> {
     /// Reports a call that a replay would answer differently.
     pub(super) fn refuse_unrepeatable(&self, path: &Path) {
@@ -58,6 +61,24 @@ impl Rewriter<'_> {
             };
             self.report
                 .error_spanned(path, messages::is_random(&text(), instead));
+        } else if before == "thread" && last == "sleep" {
+            self.report.error_spanned(path, messages::blocks(&text()));
+        } else if is_std(path, "fs") {
+            self.report
+                .error_spanned(path, messages::touches_files(&text()));
+        } else if is_std(path, "env") && ENVIRONMENT.contains(&last.as_str()) {
+            self.report
+                .error_spanned(path, messages::reads_environment(&text()));
         }
     }
+}
+
+/// Whether a path leads into this module of `std`; by itself the module's name
+/// may be the user's.
+fn is_std(path: &Path, module: &str) -> bool {
+    let mut segments = path.segments.iter();
+    let is_next = |segment: Option<&syn::PathSegment>, name: &str| {
+        segment.is_some_and(|segment| segment.ident == name)
+    };
+    is_next(segments.next(), "std") && is_next(segments.next(), module)
 }

@@ -19,6 +19,7 @@ impl Rewriter<'_> {
         ours: &OurCall,
         spine: &Spine,
     ) -> TokenStream {
+        self.mend_arguments(call, ours);
         let function = called_by(call, ours);
         let derived = spine.binding.clone().unwrap_or_else(|| function.clone());
         let key = self.take_key(ours, spine, derived);
@@ -74,8 +75,8 @@ impl Rewriter<'_> {
             suspend,
             replayed: false,
             spawned: false,
-            looped: self.place.looped,
             argument: Some(0),
+            ..self.place
         };
         self.at(place, |this| {
             for argument in &mut call.args {

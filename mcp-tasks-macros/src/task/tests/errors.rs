@@ -1,6 +1,8 @@
 //! What is refused, and that it is refused once. The words and the places
 //! are in the ui tests of the workspace.
 
+use proc_macro2::TokenStream;
+
 use super::{errors, expand, expand_flow, expand_impl, function};
 
 #[test]
@@ -34,6 +36,25 @@ fn without_replay_a_body_may_wait_for_anything() {
     let body = function("f().await; Instant::now(); println!(\"x\"); tokio::join!(a, b);");
     assert_eq!(errors("replay = false", &body), [""; 0]);
     assert!(!expand("replay = false", &body).contains("durable"));
+}
+
+#[test]
+fn a_body_that_is_not_rust_is_rustcs_to_report() {
+    for body in [
+        "let a: bool = ask_user(\"?\").await?; service.",
+        "let a: bool = ask_user(\"?\").await.; step(plan()).await?;",
+        "let a: bool = ask_user(\"?\")..await?; service",
+        "let a: bool = ask_user(\"?\").await?; service +",
+        "for x in y { let a: bool = ask_user(\"?\").await? sleep(d).await; }",
+        "let a: bool = ask_user(\"?\") await; let a: bool = ask_user(\"?\").await?;",
+    ] {
+        let item = format!("async fn deploy(service: String) -> String {{ {body} }}");
+        let item = super::tokens(&item);
+        let expansion = crate::task::mcp_task(TokenStream::new(), &item).to_string();
+        assert!(!expansion.contains("compile_error"), "{body}: {expansion}");
+        assert!(expansion.contains(". bind (__flow"), "{body}: {expansion}");
+        assert!(expansion.contains("not_understood"), "{body}: {expansion}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{expand, function};
 /// The types whose forms a definition checks.
 fn asked(body: &str) -> Vec<String> {
     let expanded = expand("", &function(body)).replace([' ', '\n'], "");
-    let calls = expanded.split(".asks(::mcp_tasks::__private::Of::<");
+    let calls = expanded.split(".asks(__tasks::Of::<");
     let types = calls.skip(1).map(|call| call.split(">::check_form").next());
     let types = types.flatten().map(|ty| ty.trim_end_matches(','));
     types.map(str::to_owned).collect()

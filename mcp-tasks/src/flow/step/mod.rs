@@ -13,7 +13,8 @@ pub use self::bound::{BoundStep, OnAmbiguous};
 pub use self::key::step_key;
 use self::retry::{Rest, Retries};
 pub use self::retry::{Retry, StepWith, step_with};
-use super::recorded::Sure;
+use super::bind::awaited_only_in_tasks;
+use super::recorded::{StepOutcome, Sure};
 use super::{Bind, NotInTask};
 
 /// Runs `future` once and records its result.
@@ -100,6 +101,12 @@ pub struct StepValue<F, O, S> {
     poll: PollFn<F, O>,
     #[allow(dead_code, reason = "says in the type whether it is bound")]
     state: S,
+}
+
+awaited_only_in_tasks! {
+    <F, O: StepOutcome> Step<F, O, S> => O::Output;
+    <F, O> StepValue<F, O, S> => O;
+    <M, F, O: StepOutcome> StepWith<M, F, O, S> => O::Output;
 }
 
 /// How a future is polled: kept, so that only [`step`] asks for a future, and
