@@ -23,7 +23,7 @@ pub(super) async fn serve(server: &BuiltServer, address: impl ToSocketAddrs) -> 
     let serving = axum::serve(listener, application)
         .with_graceful_shutdown(server.stop.clone().cancelled_owned());
     match server.until_told(serving.into_future()).await {
-        Some(served) => served.map_err(doing("serving over HTTP")),
+        Some(ended) => ended.map_err(doing("serving over HTTP")),
         None => Ok(()),
     }
 }

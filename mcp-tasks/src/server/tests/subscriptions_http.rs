@@ -89,7 +89,7 @@ async fn events_come_until_the_server_stops() {
     let asked = events.message().await;
     assert_eq!(asked["method"], "notifications/tasks");
     assert_eq!(asked["params"]["status"], "input_required");
-    service.stop();
+    server.shut_down().await;
     let last = events.messages().await;
     assert_eq!(last[0]["method"], "notifications/cancelled");
     assert_eq!(last[0]["params"]["requestId"], 7);
