@@ -56,7 +56,8 @@
 //! | give a part of a task a function of its own | [`mcp_task_flow`] |
 //! | limit its arguments, give them defaults | `#[arg(..)]` of [`mcp_task`], [`argument`] |
 //! | take more than arguments | [`State`], [`Caller`], [`ClientInfo`], [`Meta`] |
-//! | ask a person | [`ask_user`], [`Elicit`](mod@elicit), [`FromSchema`](elicit::FromSchema) |
+//! | ask a person | [`ask_user`], [`Elicit`](mod@elicit), [`FromSchema`](elicit::FromSchema), [`ask_user_url`] |
+//! | ask the client's model, or where it works | [`ask_model`], [`ModelRequest`], [`list_roots`] |
 //! | touch the outside world | [`step`], [`step_value`], [`step_with`], [`step_key`], [`unrecorded`] |
 //! | wait | [`sleep`], [`sleep_until`], [`signal`], [`cancelled`] |
 //! | do several things at once | [`join!`], [`try_join!`], [`race!`], [`join_all`] |
@@ -169,13 +170,13 @@ pub mod testing;
 pub use ::uuid::Uuid;
 pub use elicit::Elicit;
 pub use flow::{
-    Ask, AskError, BoundStep, DurableFuture, Extract, FlowCall, Given, JoinAll, Json, MissingState,
-    Needs, OnAmbiguous, OptionalAsk, OutsideOfTask, Random, Retry, Signal, SignalError,
-    SignalValue, Sleep, State, States, Step, StepError, StepOutcome, StepResult, StepValue,
-    StepWith, TaskOutput, TimedOut, ToolError, ToolOutput, Unrecorded, ask_user, cancelled,
-    extend_ttl, join_all, now, patched, random, report_progress, set_status, set_ttl, signal,
-    sleep, sleep_until, start_task, step, step_key, step_value, step_with, task_id, unrecorded,
-    uuid,
+    Ask, AskError, BoundStep, Consent, DurableFuture, Extract, FlowCall, Given, JoinAll, Json,
+    ListRoots, MissingState, Needs, OnAmbiguous, OptionalAsk, OutsideOfTask, Random, Retry, Signal,
+    SignalError, SignalValue, Sleep, State, States, Step, StepError, StepOutcome, StepResult,
+    StepValue, StepWith, TaskOutput, TimedOut, ToolError, ToolOutput, Unrecorded, ask_model,
+    ask_user, ask_user_url, cancelled, extend_ttl, join_all, list_roots, now, patched, random,
+    report_progress, set_status, set_ttl, signal, sleep, sleep_until, start_task, step, step_key,
+    step_value, step_with, task_id, unrecorded, uuid,
 };
 pub use mcp_tasks_macros::Elicit;
 /// ```
@@ -257,7 +258,10 @@ pub use mcp_tasks_macros::mcp_task_flow;
 /// ```
 ///
 pub use mcp_tasks_macros::mcp_task_impl;
-pub use protocol::{Audience, Choice, ContentBlock, Icon, IconTheme, ProtocolError, ToolResult};
+pub use protocol::{
+    Audience, Choice, ContentBlock, Icon, IconTheme, InputKind, ModelReply, ModelRequest,
+    ProtocolError, Root, ToolResult,
+};
 #[cfg(feature = "server")]
 pub use rmcp;
 pub use runtime::{Limits, Tasks};
@@ -278,10 +282,10 @@ pub mod prelude {
     pub use crate::TaskServer;
     pub use crate::{
         AskError, Caller, ClientInfo, Elicit, Json, Meta, OnAmbiguous, Retry, SignalError, State,
-        StepError, TimedOut, ToolError, ask_user, cancelled, extend_ttl, join, join_all, mcp_task,
-        mcp_task_flow, mcp_task_impl, now, patched, race, random, report_progress, set_status,
-        set_ttl, signal, sleep, sleep_until, start_task, step, step_key, step_value, step_with,
-        task_id, try_join, unrecorded, uuid,
+        StepError, TimedOut, ToolError, ask_model, ask_user, ask_user_url, cancelled, extend_ttl,
+        join, join_all, list_roots, mcp_task, mcp_task_flow, mcp_task_impl, now, patched, race,
+        random, report_progress, set_status, set_ttl, signal, sleep, sleep_until, start_task, step,
+        step_key, step_value, step_with, task_id, try_join, unrecorded, uuid,
     };
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use mcp_tasks::task::{Event, Journal, TaskState};
+use mcp_tasks::task::{Event, Journal, Response, TaskState};
 
 /// The name of an event's kind; a new kind wants a line in a golden file.
 fn kind(event: &Event) -> &'static str {
@@ -35,13 +35,28 @@ fn kind(event: &Event) -> &'static str {
     }
 }
 
+/// The name of an answer's kind, if the event is an answer.
+fn answer(event: &Event) -> Option<&'static str> {
+    let Event::Answered { response, .. } = event else {
+        return None;
+    };
+    Some(match &**response {
+        Response::Elicited(_) => "elicited",
+        Response::Model { .. } => "model",
+        Response::Roots { .. } => "roots",
+    })
+}
+
+/// How many kinds of answers there are.
+const ANSWERS: usize = 3;
+
 /// How many kinds there are.
 const KINDS: usize = 19;
 
 #[test]
 fn journals_of_format_1_are_read_and_written_as_they_were() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/journal-1");
-    let mut kinds = BTreeSet::new();
+    let (mut kinds, mut answers) = (BTreeSet::new(), BTreeSet::new());
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
@@ -51,7 +66,10 @@ fn journals_of_format_1_are_read_and_written_as_they_were() {
         assert_eq!(journal.to_string(), text, "{}", path.display());
         let events = journal.entries().iter().map(|entry| kind(&entry.event));
         kinds.extend(events);
+        let given = journal.entries().iter();
+        answers.extend(given.filter_map(|entry| answer(&entry.event)));
         TaskState::replay(journal.entries()).unwrap();
     }
     assert_eq!(kinds.len(), KINDS, "{kinds:?}");
+    assert_eq!(answers.len(), ANSWERS, "{answers:?}");
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use mcp_tasks::protocol::{InputRequest, ProtocolError, TaskStatus};
 use mcp_tasks::task::{
-    Action, Caller, Created, Entry, Event, Held, InputKey, Outcome, Response, Seed, Snapshot,
-    TaskId, TaskState, Timestamp,
+    Action, Caller, Created, Entry, Event, Held, InputKey, Outcome, Seed, Snapshot, TaskId,
+    TaskState, Timestamp,
 };
 use proptest::prelude::*;
 use serde_json::value::RawValue;
@@ -51,10 +51,7 @@ fn event() -> impl Strategy<Value = Event> {
     };
     let answered = |key| Event::Answered {
         key,
-        response: Arc::new(Response {
-            action: Action::Decline,
-            content: None,
-        }),
+        response: Arc::new(Action::Decline.into()),
     };
     let step = |key| Event::StepDone {
         key,

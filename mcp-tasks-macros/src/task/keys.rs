@@ -101,9 +101,19 @@ pub(crate) fn single_binding(pat: &Pat) -> Option<String> {
     }
 }
 
+/// What an ask is named after, if its answer is bound to nothing.
+pub(crate) fn asked_for(call: &ExprCall, function: &str) -> String {
+    match function {
+        "ask_user_url" => "url".to_owned(),
+        "ask_model" => "model".to_owned(),
+        "list_roots" => "roots".to_owned(),
+        _ => answer_type(call).unwrap_or_else(|| "answer".to_owned()),
+    }
+}
+
 /// The answer type named in a turbofish: `ask_user::<Vec<Window>>` is `window`,
 /// and so is `ask_user::<FromSchema<Window>>`.
-pub(crate) fn answer_type(call: &ExprCall) -> Option<String> {
+fn answer_type(call: &ExprCall) -> Option<String> {
     let Expr::Path(function) = &*call.func else {
         return None;
     };

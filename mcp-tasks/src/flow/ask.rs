@@ -1,22 +1,27 @@
-//! Questions to the person behind the client.
+//! Questions to the client: to the person behind it, to its model, and about the
+//! folders that it works in.
+
+mod model;
+mod question;
+mod roots;
+mod url;
 
 use std::future::{Future, IntoFuture};
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
+pub use self::model::ask_model;
+use self::question::{Question, Read, read_form};
+pub use self::roots::{ListRoots, list_roots};
+pub use self::url::{Consent, ask_user_url};
 use super::bind::{InTask, Keyed, awaited_only_in_tasks, rename};
 use super::choices::AskedForm;
 use super::request::{Kind, Outcome, Request, TimerDue};
 use super::timer::set_timer;
 use super::{AskError, Bind, Bound, DurableFuture, Flow, NotInTask, Site};
-use crate::elicit::{self, Elicit, KnownForm};
-use crate::protocol::{Content, FieldError, InputRequest};
+use crate::elicit::{self, Elicit};
 use crate::task::{Action, InputKey, Response};
 
 /// Asks a person to fill in a form.
@@ -52,32 +57,37 @@ use crate::task::{Action, InputKey, Response};
 /// Dropping the future before it is answered withdraws the question; an answer
 /// that still arrives is acknowledged and ignored (P22).
 pub fn ask_user<T: Elicit>(message: impl Into<String>) -> Ask<T, NotInTask> {
-    Ask {
+    let question = Question::Form {
         message: message.into(),
-        timeout: None,
-        any_wording: false,
-        state: NotInTask::NEW,
         form: AskedForm::OfType(elicit::known_form::<T>),
-        read: T::from_content,
-    }
+    };
+    Ask::new(question, read_form::<T>)
 }
 
 // The answer's type is asked for its form in `ask_user` and nowhere else, so
 // that one that has none is one error.
 
-/// A question, made by [`ask_user`].
+/// A question, made by [`ask_user`], [`ask_user_url`] or [`ask_model`].
 #[must_use = "a question is only asked when it is awaited"]
 pub struct Ask<T, S> {
-    message: String,
+    question: Question,
     timeout: Option<Duration>,
     any_wording: bool,
     state: S,
-    pub(super) form: AskedForm,
     read: Read<T>,
 }
 
-/// Reads what was filled in.
-type Read<T> = fn(&Content) -> Result<T, Vec<FieldError>>;
+impl<T> Ask<T, NotInTask> {
+    fn new(question: Question, read: Read<T>) -> Self {
+        Self {
+            question,
+            timeout: None,
+            any_wording: false,
+            state: NotInTask::NEW,
+            read,
+        }
+    }
+}
 
 /// A question that may stay without an answer, made by [`Ask::optional`].
 #[must_use = "a question is only asked when it is awaited"]
@@ -111,13 +121,14 @@ impl<T, S: Keyed> Ask<T, S> {
     /// After a restart with changed code, an answer belongs to the words that
     /// the person saw: a question under the same key in other words holds the
     /// task. For words that are known to vary and not to matter, as with a
-    /// spelling mended. The form must stay the same.
+    /// spelling mended. The form or the URL must stay the same; of what a model
+    /// is asked, nothing need.
     pub fn any_wording(mut self) -> Self {
         self.any_wording = true;
         self
     }
 
-    /// Gives `None` where the person declines or dismisses the question. A
+    /// Gives `None` where a person declines or dismisses the question. A
     /// timeout stays an error.
     pub fn optional(self) -> OptionalAsk<T, S> {
         OptionalAsk(self)
@@ -155,13 +166,20 @@ impl<T> Bind<Ask<T, NotInTask>> {
 }
 
 impl<T, S> Ask<T, S> {
+    /// Shows another form, where it shows one.
+    pub(super) fn showing(mut self, shown: AskedForm) -> Self {
+        if let Question::Form { form, .. } = &mut self.question {
+            *form = shown;
+        }
+        self
+    }
+
     fn with_state<R>(self, state: impl FnOnce(S) -> R) -> Ask<T, R> {
         Ask {
-            message: self.message,
+            question: self.question,
             timeout: self.timeout,
             any_wording: self.any_wording,
             state: state(self.state),
-            form: self.form,
             read: self.read,
         }
     }
@@ -194,9 +212,8 @@ impl<T> IntoFuture for Ask<T, Bound> {
             timer: self.timeout.map(|timeout| (key.timeout(), timeout)),
             flow,
             key,
-            message: self.message,
+            question: self.question,
             stage: Stage::New,
-            form: self.form,
             read: self.read,
         }
     }
@@ -246,10 +263,9 @@ pub struct Asking<T> {
     any_wording: bool,
     flow: Flow,
     key: InputKey,
-    message: String,
+    question: Question,
     timer: Option<(InputKey, Duration)>,
     stage: Stage,
-    form: AskedForm,
     read: Read<T>,
 }
 
@@ -262,12 +278,13 @@ enum Stage {
 
 impl<T> Asking<T> {
     fn start(&mut self) -> Result<(), AskError> {
-        if !self.flow.context().capabilities.elicitation.form {
+        let kind = self.question.kind();
+        if !self.flow.context().capabilities.can_be_asked(kind) {
             self.stage = Stage::Over;
-            return Err(AskError::Unsupported);
+            return Err(AskError::Unsupported(kind));
         }
-        let form = match self.form.make() {
-            Ok(form) => form,
+        let request = match self.question.request() {
+            Ok(request) => request,
             Err(error) => {
                 self.stage = Stage::Over;
                 self.misuse(format!(
@@ -278,7 +295,6 @@ impl<T> Asking<T> {
             }
         };
         self.stage = Stage::Waiting;
-        let request = form_request(&self.message, &form);
         let kind = Kind::Ask {
             request: request.clone(),
             any_wording: self.any_wording,
@@ -310,23 +326,20 @@ impl<T> Asking<T> {
 
     /// The answer; none where it ends the task.
     fn read(&self, response: &Response) -> Option<Result<T, AskError>> {
-        match response.action {
-            Action::Decline => return Some(Err(AskError::Declined)),
-            Action::Cancel => return Some(Err(AskError::Dismissed)),
-            Action::Accept => {}
+        if let Response::Elicited(elicited) = response {
+            match elicited.action {
+                Action::Decline => return Some(Err(AskError::Declined)),
+                Action::Cancel => return Some(Err(AskError::Dismissed)),
+                Action::Accept => {}
+            }
         }
-        let read = match &response.content {
-            Some(content) => (self.read)(content),
-            None => (self.read)(&Content::new()),
-        };
+        let read = (self.read)(response);
         // The answer was judged against the form before it was recorded: only
         // a type whose form and reading disagree gets here.
-        if let Err(errors) = &read {
-            let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        if let Err(words) = &read {
             self.misuse(format!(
-                "the answer to `{}` fits its form, but not its type: {}",
+                "the answer to `{}` fits its form, but not its type: {words}",
                 self.key,
-                words.join("; ")
             ));
         }
         read.ok().map(Ok)
@@ -386,24 +399,4 @@ impl<T> Future for AskingOptional<T> {
             Err(error) => Err(error),
         })
     }
-}
-
-/// The `elicitation/create` request that shows a form (P20, P24).
-fn form_request(message: &str, known: &KnownForm) -> InputRequest {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params<'a> {
-        mode: &'static str,
-        message: &'a str,
-        requested_schema: &'a RawValue,
-    }
-    let params = Params {
-        mode: "form",
-        message,
-        requested_schema: &known.json,
-    };
-    let params: Arc<RawValue> = serde_json::value::to_raw_value(&params)
-        .expect("words and a form are JSON")
-        .into();
-    InputRequest::new("elicitation/create", params).showing(known.form.clone())
 }

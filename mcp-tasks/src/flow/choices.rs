@@ -47,9 +47,9 @@ impl<S> Ask<String, S> {
     ///     Ok(vec!["main".to_owned(), "next".to_owned()])
     /// }
     /// ```
-    pub fn choices<C: Into<Choice>>(mut self, choices: impl IntoIterator<Item = C>) -> Self {
-        self.form = AskedForm::Choices(choices.into_iter().map(Into::into).collect());
-        self
+    pub fn choices<C: Into<Choice>>(self, choices: impl IntoIterator<Item = C>) -> Self {
+        let choices = choices.into_iter().map(Into::into).collect();
+        self.showing(AskedForm::Choices(choices))
     }
 }
 

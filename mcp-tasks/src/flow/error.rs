@@ -5,14 +5,14 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::protocol::{ProtocolError, ToolResult};
+use crate::protocol::{InputKind, ProtocolError, ToolResult};
 use crate::task::InputKey;
 
 /// Why a question has no answer.
 ///
 /// Under `?` in a function that returns [`ToolError`], `Unsupported` becomes
-/// the protocol error `-32021` that names elicitation; the others become a tool
-/// result with `isError: true`.
+/// the protocol error `-32021` that names the capability; the others become a
+/// tool result with `isError: true`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
@@ -25,9 +25,9 @@ pub enum AskError {
     /// Nobody answered within the question's timeout.
     #[error("the question was not answered in time")]
     TimedOut,
-    /// The client did not declare that it can show such a question.
-    #[error("the client cannot show questions: it did not declare the elicitation capability")]
-    Unsupported,
+    /// The client did not declare that it can be asked such a thing.
+    #[error("the client {}: it did not declare the capability `{}`", .0.inability(), .0.capability())]
+    Unsupported(InputKind),
 }
 
 /// A part of a task was not done within the time that it was given: see
@@ -230,9 +230,8 @@ fn protocol_error(link: &(dyn Error + 'static)) -> Option<ProtocolError> {
     if let Some(error) = link.downcast_ref::<ProtocolError>() {
         return Some(error.clone());
     }
-    if let Some(AskError::Unsupported) = link.downcast_ref::<AskError>() {
-        let words = AskError::Unsupported.to_string();
-        return Some(ProtocolError::elicitation_required(words));
+    if let Some(error @ AskError::Unsupported(kind)) = link.downcast_ref::<AskError>() {
+        return Some(ProtocolError::input_required(*kind, error.to_string()));
     }
     #[cfg(feature = "server")]
     if let Some(error) = link.downcast_ref::<rmcp::ErrorData>() {
@@ -251,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_is_in_the_chain_keeps_its_meaning() {
-        let error = ToolError::from(Outer(AskError::Unsupported));
+        let error = ToolError::from(Outer(AskError::Unsupported(InputKind::Form)));
         assert_eq!(error.into_result().unwrap_err().code.0, -32021);
         let result = ToolError::from(Outer(AskError::Declined))
             .into_result()

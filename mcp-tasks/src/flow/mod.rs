@@ -36,7 +36,9 @@ mod timer;
 mod unrecorded;
 mod value;
 
-pub use ask::{Ask, OptionalAsk, ask_user};
+pub use ask::{
+    Ask, Consent, ListRoots, OptionalAsk, ask_model, ask_user, ask_user_url, list_roots,
+};
 pub use bind::{
     Bind, BindHere, BindLazy, BindOther, EvaluateOther, Site, Unawaited, UnawaitedOther,
     not_understood,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::request::{Kind, Wanted};
-use crate::protocol::InputRequest;
+use crate::protocol::{InputKind, InputRequest};
 use crate::task::{Entry, Event, InputKey, Timestamp};
 
 /// A function on its way through its record.
@@ -390,17 +390,16 @@ impl RecordedKind {
     fn describe_beside(&self, wanted: &Kind) -> (String, String) {
         match (self, wanted) {
             (Self::Ask(recorded), Kind::Ask { request, .. }) => {
-                if same_form(recorded, request) {
-                    (
-                        "the question".to_owned(),
-                        "a question in other words under".to_owned(),
-                    )
+                let is = if same_form(recorded, request) {
+                    "a question in other words under"
+                } else if recorded.kind() != request.kind() {
+                    "a question of another kind under"
+                } else if request.kind() == InputKind::Url {
+                    "a question with another URL under"
                 } else {
-                    (
-                        "the question".to_owned(),
-                        "a question with another form under".to_owned(),
-                    )
-                }
+                    "a question with another form under"
+                };
+                ("the question".to_owned(), is.to_owned())
             }
             _ => (self.describe(), wanted.describe()),
         }
@@ -418,16 +417,20 @@ impl Kind {
     }
 }
 
-/// Whether two questions show the same form, whatever their words.
+/// Whether two questions ask for the same, whatever their words: by the same
+/// form, or at the same URL.
 fn same_form(one: &InputRequest, other: &InputRequest) -> bool {
     #[derive(Deserialize)]
     struct Params<'a> {
-        #[serde(rename = "requestedSchema", borrow)]
-        schema: &'a RawValue,
+        #[serde(rename = "requestedSchema", borrow, default)]
+        schema: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        url: Option<&'a RawValue>,
     }
-    let schema = |request: &InputRequest| {
+    let asked = |request: &InputRequest| {
         let params: Option<Params<'_>> = serde_json::from_str(request.params.get()).ok();
-        params.map(|params| params.schema.get().to_owned())
+        params
+            .map(|params| [params.schema, params.url].map(|it| it.map(|raw| raw.get().to_owned())))
     };
-    one.method == other.method && schema(one) == schema(other)
+    one.method == other.method && asked(one) == asked(other)
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::TASKS_EXTENSION;
+use super::{InputKind, TASKS_EXTENSION};
 
 /// The client capabilities that this crate acts on.
 ///
@@ -20,6 +20,18 @@ pub struct Capabilities {
     pub sampling: bool,
     /// Roots.
     pub roots: bool,
+}
+
+impl Capabilities {
+    /// Whether the client can be asked such questions (P21).
+    pub fn can_be_asked(self, kind: InputKind) -> bool {
+        match kind {
+            InputKind::Form => self.elicitation.form,
+            InputKind::Url => self.elicitation.url,
+            InputKind::Model => self.sampling,
+            InputKind::Roots => self.roots,
+        }
+    }
 }
 
 /// The modes of elicitation that a client declared.

@@ -135,6 +135,16 @@ impl ContentBlock {
         self.inside("_meta", &key.into(), value.into())
     }
 
+    /// Its kind, as in `text`.
+    pub(crate) fn kind(&self) -> Option<&str> {
+        self.get("type")?.as_str()
+    }
+
+    /// A member of the block.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
     /// The text, if it is a block of text.
     pub fn as_text(&self) -> Option<&str> {
         self.0.get("text")?.as_str()
@@ -153,6 +163,18 @@ impl ContentBlock {
         let object = self.0.entry(Cow::Borrowed(outer)).or_insert(json!({}));
         object[name] = value;
         self
+    }
+}
+
+impl From<&str> for ContentBlock {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for ContentBlock {
+    fn from(text: String) -> Self {
+        Self::text(text)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::TASKS_EXTENSION;
+use super::{InputKind, TASKS_EXTENSION};
 
 /// The error codes that this crate sends (P31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,10 +88,10 @@ impl ProtocolError {
             .with_data(json!({ "requiredCapabilities": { "extensions": { TASKS_EXTENSION: {} } } }))
     }
 
-    /// `-32021` naming elicitation (P21).
-    pub fn elicitation_required(message: impl Into<String>) -> Self {
+    /// `-32021` naming the capability that a question needs (P21).
+    pub fn input_required(kind: InputKind, message: impl Into<String>) -> Self {
         Self::new(ErrorCode::MISSING_CAPABILITY, message)
-            .with_data(json!({ "requiredCapabilities": { "elicitation": {} } }))
+            .with_data(json!({ "requiredCapabilities": kind.declaration() }))
     }
 
     /// `-32022` with what is supported and what was asked for (P3).

@@ -14,8 +14,11 @@ mod content;
 mod error;
 mod form;
 mod icon;
+mod input;
 mod jsonrpc;
 mod meta;
+mod roots;
+mod sampling;
 mod task;
 
 pub use capabilities::{Capabilities, ElicitationModes};
@@ -24,9 +27,12 @@ pub use error::{ErrorCode, ProtocolError};
 pub use form::{Choice, Content, Field, FieldError, FieldKind, Form, StringFormat};
 pub(crate) use form::{SAFE_INTEGER, unfit_default};
 pub use icon::{Icon, IconTheme};
+pub use input::InputKind;
 pub use jsonrpc::{Malformed, Message, MessageKind, Reply};
 pub(crate) use jsonrpc::{Params, object, text};
 pub use meta::RequestMeta;
+pub use roots::Root;
+pub use sampling::{ModelReply, ModelRequest};
 pub(crate) use task::Meta;
 pub use task::{Detail, DetailedTask, InputRequest, TaskStatus};
 

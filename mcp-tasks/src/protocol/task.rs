@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Form, META_PROGRESS, META_SERVER_INFO, META_SUBSCRIPTION_ID, ProtocolError};
+use super::{
+    Form, InputKind, META_PROGRESS, META_SERVER_INFO, META_SUBSCRIPTION_ID, ProtocolError,
+};
 
 /// The five states of a task (P15: the last three are final).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -60,6 +62,24 @@ impl InputRequest {
     pub(crate) fn showing(mut self, form: Arc<Form>) -> Self {
         self.form = Some(form);
         self
+    }
+
+    /// What kind of question it is.
+    pub fn kind(&self) -> InputKind {
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(borrow, default)]
+            mode: Option<Cow<'a, str>>,
+        }
+        match &*self.method {
+            "sampling/createMessage" => InputKind::Model,
+            "roots/list" => InputKind::Roots,
+            _ if self.form.is_some() => InputKind::Form,
+            _ => match serde_json::from_str::<Params<'_>>(self.params.get()) {
+                Ok(params) if params.mode.as_deref() == Some("url") => InputKind::Url,
+                _ => InputKind::Form,
+            },
+        }
     }
 
     /// The form that the request shows; empty if it shows none.

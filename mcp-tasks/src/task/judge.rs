@@ -12,7 +12,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Event, InputKey, Snapshot};
-use crate::protocol::{Content, FieldError, InputRequest, ProtocolError};
+use crate::protocol::{
+    Content, FieldError, InputKind, InputRequest, ModelReply, ProtocolError, Root, object,
+};
 
 /// One entry of `inputResponses`, as it was sent.
 #[derive(Clone, Debug)]
@@ -45,9 +47,9 @@ pub enum Problem {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal(pub Vec<KeyError>);
 
-/// The client's result for `elicitation/create` (P23).
+/// The client's result for `elicitation/create` (P23), as it was sent.
 #[derive(Deserialize)]
-struct Elicited<'a> {
+struct Sent<'a> {
     action: Action,
     /// Text until it is known to matter.
     #[serde(borrow, default)]
@@ -66,19 +68,95 @@ pub enum Action {
     Cancel,
 }
 
-/// An answer as it is recorded: judged, and reduced to what its form names.
+/// An answer as it is recorded: judged, and reduced to what was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Response {
+#[serde(untagged, try_from = "Written")]
+pub enum Response {
+    /// What a person did with a form or a URL; or that somebody refused to have
+    /// a model asked.
+    Elicited(Elicited),
+    /// What a model said.
+    Model {
+        /// The client's result.
+        message: ModelReply,
+    },
+    /// What the client works in.
+    Roots {
+        /// The client's list.
+        roots: Vec<Root>,
+    },
+}
+
+/// What a person did with a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Elicited {
     /// What the person did.
     pub action: Action,
     /// What was filled in, if it was accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
+}
+
+/// A recorded answer of any kind, told apart by the members that it has.
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Written {
+    action: Option<Action>,
+    content: Option<Content>,
+    message: Option<ModelReply>,
+    roots: Option<Vec<Root>>,
+}
+
+impl TryFrom<Written> for Response {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let Written {
+            action,
+            content,
+            message,
+            roots,
+        } = written;
+        match (action, message, roots) {
+            (Some(action), None, None) => Ok(Elicited { action, content }.into()),
+            (None, Some(message), None) => Ok(Self::Model { message }),
+            (None, None, Some(roots)) => Ok(Self::Roots { roots }),
+            _ => Err("an answer has one of `action`, `message` and `roots`"),
+        }
+    }
+}
+
+impl From<Elicited> for Response {
+    fn from(elicited: Elicited) -> Self {
+        Self::Elicited(elicited)
+    }
+}
+
+impl From<Action> for Response {
+    /// What was done with a question whose answer has no content.
+    fn from(action: Action) -> Self {
+        let content = None;
+        Elicited { action, content }.into()
+    }
 }
 
 impl Response {
     /// About how many bytes it takes as JSON.
     pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::Elicited(elicited) => elicited.weight(),
+            Self::Model { message } => message.weight(),
+            Self::Roots { roots } => roots
+                .iter()
+                .map(|root| root.uri.len() + root.name.as_ref().map_or(0, String::len) + 24)
+                .sum(),
+        }
+    }
+}
+
+impl Elicited {
+    fn weight(&self) -> usize {
         fn of(value: &Value) -> usize {
             match value {
                 Value::String(text) => text.len() + 3,
@@ -134,26 +212,51 @@ impl Snapshot {
 }
 
 fn judge_one(request: &InputRequest, response: &RawValue) -> Result<Response, Problem> {
-    let elicited: Elicited<'_> = crate::protocol::object(response).map_err(|error| {
-        Problem::Shape(format!(
-            "an answer is an object {{\"action\": \"accept\" | \"decline\" | \"cancel\", \
-             \"content\"?: {{..}}}}: {error}"
-        ))
-    })?;
-    let content = match elicited.action {
+    let kind = request.kind();
+    let shape = |error: serde_json::Error| {
+        let words = match kind {
+            InputKind::Form => {
+                "an answer is an object {\"action\": \"accept\" | \"decline\" | \"cancel\", \
+                 \"content\"?: {..}}"
+            }
+            InputKind::Url => {
+                "an answer is an object {\"action\": \"accept\" | \"decline\" | \"cancel\"}"
+            }
+            InputKind::Model => {
+                "an answer is the result of `sampling/createMessage`, an object {\"role\": \
+                 \"assistant\", \"content\": {..}, \"model\": \"..\", \"stopReason\"?: \"..\"}"
+            }
+            InputKind::Roots => {
+                "an answer is the result of `roots/list`, an object {\"roots\": [{\"uri\": \
+                 \"file://..\", \"name\"?: \"..\"}, ..]}"
+            }
+        };
+        Problem::Shape(format!("{words}: {error}"))
+    };
+    Ok(match kind {
+        InputKind::Form => judge_form(request, object(response).map_err(shape)?)?,
+        // What else is in it does not count: the outcome is elsewhere (P25).
+        InputKind::Url => object::<Sent<'_>>(response).map_err(shape)?.action.into(),
+        InputKind::Model => Response::Model {
+            message: ModelReply::read(response).map_err(shape)?,
+        },
+        InputKind::Roots => Response::Roots {
+            roots: Root::read_list(response).map_err(shape)?,
+        },
+    })
+}
+
+fn judge_form(request: &InputRequest, sent: Sent<'_>) -> Result<Response, Problem> {
+    let content = match sent.action {
         // What comes with a refusal is not looked at (P23).
         Action::Decline | Action::Cancel => None,
-        Action::Accept => Some(
-            request
-                .form()
-                .judge_text(elicited.content)
-                .map_err(Problem::Fields)?,
-        ),
+        Action::Accept => {
+            let judged = request.form().judge_text(sent.content);
+            Some(judged.map_err(Problem::Fields)?)
+        }
     };
-    Ok(Response {
-        action: elicited.action,
-        content,
-    })
+    let action = sent.action;
+    Ok(Elicited { action, content }.into())
 }
 
 impl fmt::Display for KeyError {
@@ -236,6 +339,102 @@ mod tests {
             serde_json::to_string(&recorded).unwrap(),
             r#"{"action":"accept","content":{"name":"Luc"}}"#
         );
+    }
+
+    fn other(method: &'static str, params: &str) -> InputRequest {
+        InputRequest::new(method, raw(params))
+    }
+
+    #[track_caller]
+    fn recorded(request: &InputRequest, answer: &str) -> String {
+        let response = judge_one(request, &raw(answer)).unwrap();
+        let text = serde_json::to_string(&response).unwrap();
+        assert_eq!(serde_json::from_str::<Response>(&text).unwrap(), response);
+        text
+    }
+
+    #[track_caller]
+    fn refused(request: &InputRequest, answer: &str, words: &str) {
+        let Err(Problem::Shape(rule)) = judge_one(request, &raw(answer)) else {
+            panic!("not refused: {answer}");
+        };
+        assert!(rule.contains(words), "{rule}");
+    }
+
+    #[test]
+    fn a_url_is_answered_by_what_a_person_did() {
+        let url = other(
+            "elicitation/create",
+            r#"{"url":"https://a.b","mode":"url"}"#,
+        );
+        let answer = r#"{"action":"accept","content":{"token":"x"}}"#;
+        assert_eq!(recorded(&url, answer), r#"{"action":"accept"}"#);
+        assert_eq!(
+            recorded(&url, r#"{"action":"cancel"}"#),
+            r#"{"action":"cancel"}"#
+        );
+        refused(&url, r#"{"content":{}}"#, "missing field `action`");
+    }
+
+    #[test]
+    fn a_model_is_answered_by_a_message() {
+        let model = other("sampling/createMessage", r#"{"messages":[],"maxTokens":1}"#);
+        let block = r#"{"type":"text","text":"Hi","annotations":{"a":2,"z":1}}"#;
+        for content in [block.to_owned(), format!("[{block}]")] {
+            let answer = format!(
+                r#"{{"role":"assistant","content":{content},"model":"m","stopReason":"endTurn","x":1}}"#
+            );
+            assert_eq!(
+                recorded(&model, &answer),
+                format!(
+                    r#"{{"message":{{"content":[{block}],"model":"m","stopReason":"endTurn"}}}}"#
+                )
+            );
+        }
+        for (answer, words) in [
+            (r#"{"action":"accept"}"#, "missing field `role`"),
+            (
+                r#"{"role":"robot","content":[],"model":"m"}"#,
+                "unknown variant `robot`",
+            ),
+            (
+                r#"{"role":"assistant","content":[]}"#,
+                "missing field `model`",
+            ),
+            (
+                r#"{"role":"assistant","model":"m"}"#,
+                "missing field `content`",
+            ),
+            (
+                r#"{"role":"assistant","content":"Hi","model":"m"}"#,
+                "a list of blocks",
+            ),
+            (
+                r#"{"role":"assistant","content":{"type":"text"},"model":"m"}"#,
+                "`text`",
+            ),
+            (
+                r#"{"role":"assistant","content":{"type":"image","data":""},"model":"m"}"#,
+                "`mimeType`",
+            ),
+        ] {
+            refused(&model, answer, words);
+        }
+    }
+
+    #[test]
+    fn roots_are_answered_by_a_list() {
+        let roots = other("roots/list", "{}");
+        assert_eq!(
+            recorded(
+                &roots,
+                r#"{"roots":[{"uri":"file:///a","name":"A","x":1},{"uri":"file:///b"}]}"#
+            ),
+            r#"{"roots":[{"uri":"file:///a","name":"A"},{"uri":"file:///b"}]}"#
+        );
+        assert_eq!(recorded(&roots, r#"{"roots":[]}"#), r#"{"roots":[]}"#);
+        refused(&roots, r#"{"action":"accept"}"#, "missing field `roots`");
+        refused(&roots, r#"{"roots":[{"name":"A"}]}"#, "missing field `uri`");
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use event::{Created, Entry, Event, FORMAT, FencingNumber, Held, Outcome, See
 pub use id::TaskId;
 pub(crate) use id::{ByTask, ENTROPY};
 pub use journal::{Journal, NotAJournal};
-pub use judge::{Action, Answer, KeyError, Problem, Refusal, Response};
+pub use judge::{Action, Answer, Elicited, KeyError, Problem, Refusal, Response};
 pub use key::InputKey;
 pub use origin::{ClientInfo, Meta};
 pub use sealing::{KeyId, KeyRing, SealingKey, StateId};

@@ -14,7 +14,7 @@ use super::observed::Record;
 use super::server::{Machine, Server, Setup};
 use super::{CrashPoint, TestResult};
 use crate::MemoryStore;
-use crate::protocol::{Capabilities, ElicitationModes, InputRequest, TaskStatus};
+use crate::protocol::{Capabilities, ElicitationModes, InputRequest, Root, TaskStatus};
 use crate::runtime::{CallRequest, Called, Runtime, RuntimeBuilder, TaskCall, Tool};
 use crate::task::{Answer, Caller, Event, InputKey, Journal, Snapshot, TaskId};
 
@@ -115,6 +115,28 @@ impl TestTask {
     /// Waits for the question, and dismisses it.
     pub async fn dismiss(&self, key: &str) {
         self.respond(key, &json!({"action": "cancel"})).await;
+    }
+
+    /// Waits for the URL, and agrees to open it.
+    pub async fn agree(&self, key: &str) {
+        self.respond(key, &json!({"action": "accept"})).await;
+    }
+
+    /// Waits for what a model is asked, and answers with this text.
+    pub async fn answer_as_model(&self, key: &str, text: &str) {
+        let message = json!({
+            "role": "assistant",
+            "content": {"type": "text", "text": text},
+            "model": "test",
+            "stopReason": "endTurn",
+        });
+        self.respond(key, &message).await;
+    }
+
+    /// Waits until the client's roots are asked for, and lists these.
+    pub async fn answer_with_roots(&self, key: &str, roots: impl IntoIterator<Item = Root>) {
+        let roots: Vec<Root> = roots.into_iter().collect();
+        self.respond(key, &json!({ "roots": roots })).await;
     }
 
     async fn respond(&self, key: &str, response: &Value) {
@@ -292,9 +314,10 @@ async fn begin(runtime: &Runtime) -> TaskId {
         tasks: true,
         elicitation: ElicitationModes {
             form: true,
-            url: false,
+            url: true,
         },
-        ..Capabilities::default()
+        sampling: true,
+        roots: true,
     };
     let call = CallRequest {
         arguments: None,

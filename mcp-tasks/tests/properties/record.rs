@@ -57,6 +57,9 @@ impl Record {
 
 /// What the function makes of an answer.
 pub(crate) fn answer_of(response: &Response) -> i64 {
+    let Response::Elicited(response) = response else {
+        panic!("the programs ask people only");
+    };
     match response.action {
         Action::Accept => {
             let content = response

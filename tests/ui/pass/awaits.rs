@@ -1,6 +1,6 @@
 //! Everything that a task can await, and what else it can call.
 use mcp_tasks::prelude::*;
-use mcp_tasks::{SignalError, Uuid};
+use mcp_tasks::{Consent, InputKind, ModelReply, ModelRequest, Root, SignalError, Uuid};
 
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 enum Refused {
@@ -106,6 +106,30 @@ async fn deploy(hosts: Vec<String>, retries: u32) -> Result<String, ToolError> {
     ))
 }
 
+#[mcp_task]
+async fn survey(urls: Vec<String>) -> Result<String, ToolError> {
+    // In a loop, chained, in branches; what they give is used or not.
+    for url in urls {
+        ask_user_url("Open it, please.", url).timeout(Duration::from_secs(60)).await?;
+    }
+    let agreed: Option<Consent> = mcp_tasks::ask_user_url("And this?", "https://example.org")
+        .key("last")
+        .any_wording()
+        .optional()
+        .await?;
+    let text = ask_model(ModelRequest::new(10).user("Well?")).await?.text();
+    let (reply, roots) = join!(
+        ask_model(ModelRequest::new(10).user(text.clone())),
+        list_roots().timeout(Duration::from_secs(5)),
+    );
+    let names: Vec<String> = roots?.into_iter().filter_map(|root: Root| root.name).collect();
+    match reply {
+        Ok(ModelReply { model, .. }) => Ok(format!("{model} {names:?} {}", agreed.is_some())),
+        Err(AskError::Unsupported(InputKind::Model)) => Ok(text),
+        Err(error) => Err(error.into()),
+    }
+}
+
 mod own {
     //! Functions of these names, which are none of ours.
 
@@ -123,6 +147,10 @@ mod own {
         number
     }
 
+    fn list_roots(number: u8) -> Result<u8, std::fmt::Error> {
+        Ok(number)
+    }
+
     fn patched(text: &mut String) -> &mut String {
         text
     }
@@ -136,7 +164,7 @@ mod own {
         let random = || 4;
         let mut text = String::new();
         patched(&mut text).push('x');
-        let number = now() + signal(2)? + unrecorded(3) + random();
+        let number = now() + signal(2)? + unrecorded(3) + random() + list_roots(4)?;
         let more = step_with(number, |number| number + 1).await;
         Ok(format!("{text} {more}"))
     }

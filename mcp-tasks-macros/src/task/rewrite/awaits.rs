@@ -95,7 +95,8 @@ impl Rewriter<'_> {
     /// Only an ask: a user's own `step(..)?` is not told from ours here.
     pub(super) fn refuse_ask_not_awaited(&self, expr: &mut Expr) -> bool {
         let below = self.suspending_call_below(expr);
-        below.is_some_and(|(_, name)| name == "ask_user") && self.refuse_not_awaited(expr)
+        let is_ask = |name: &str| matches!(name, "ask_user" | "ask_user_url" | "ask_model");
+        below.is_some_and(|(_, name)| is_ask(&name)) && self.refuse_not_awaited(expr)
     }
 
     /// `Unawaited(expr).finished()` for what `?` is put to: a step is refused

@@ -7,7 +7,7 @@ use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Lit, LitStr};
 use super::awaits::{ends, is_await_of_join, parenthesised};
 use super::ours::{Kind, OurCall};
 use super::{Place, Rewriter, Suspend, flow_ident};
-use crate::task::keys::{answer_type, check_literal};
+use crate::task::keys::{asked_for, check_literal};
 use crate::task::messages;
 
 /// `BINDER.bind(flow, site)`, which ends where the user's call does.
@@ -230,7 +230,7 @@ impl Rewriter<'_> {
             Kind::Ask | Kind::Timer | Kind::Cancelled | Kind::Start => {
                 self.found.waits_long |= ours.plain && ours.kind == Kind::Timer;
                 let derived = spine.binding.clone().unwrap_or_else(|| match ours.kind {
-                    Kind::Ask => answer_type(call).unwrap_or_else(|| "answer".to_owned()),
+                    Kind::Ask => asked_for(call, &ours.name),
                     Kind::Timer => "sleep".to_owned(),
                     _ => ours.name.clone(),
                 });

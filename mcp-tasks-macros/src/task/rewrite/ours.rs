@@ -58,7 +58,7 @@ impl OurCall {
 /// The kind of call that goes by `name`.
 pub(super) fn kind(name: &str) -> Option<Kind> {
     Some(match name {
-        "ask_user" => Kind::Ask,
+        "ask_user" | "ask_user_url" | "ask_model" | "list_roots" => Kind::Ask,
         "sleep" | "sleep_until" => Kind::Timer,
         "cancelled" => Kind::Cancelled,
         "start_task" => Kind::Start,
@@ -79,7 +79,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
 /// Names that functions of others have too: where nothing but the name says
 /// that a call is ours, they are not taken for it.
 pub(super) fn is_common(name: &str) -> bool {
-    matches!(name, "now" | "random" | "uuid" | "signal")
+    matches!(name, "list_roots" | "now" | "random" | "uuid" | "signal")
 }
 
 impl Rewriter<'_> {

@@ -44,6 +44,12 @@ fn an_ask_is_named_by_its_binding() {
 #[test]
 fn an_ask_without_one_binding_is_named_by_its_answer() {
     for (body, key) in [
+        ("ask_user_url(\"?\", u).await?;", "url"),
+        ("let _ = ask_user_url(\"?\", u).optional().await?;", "url"),
+        ("use_it(ask_model(request).await?);", "model"),
+        ("for root in list_roots().await? {}", "roots"),
+        ("let folders = list_roots().await?;", "folders"),
+        ("let Reply { text, .. } = ask_model(r).await?;", "text"),
         ("ask_user::<DeployWindow>(\"?\").await?;", "deploy_window"),
         ("ask_user::<Vec<Window>>(\"?\").await?;", "window"),
         ("ask_user::<FromSchema<Window>>(\"?\").await?;", "window"),

@@ -315,6 +315,11 @@ pub enum StringFormat {
 }
 
 impl StringFormat {
+    /// Says how a text should look if it does not.
+    pub(crate) fn check(self, text: &str) -> Result<(), &'static str> {
+        format::check(self, text)
+    }
+
     /// The name of the format in a schema.
     pub fn name(self) -> &'static str {
         match self {

@@ -131,14 +131,14 @@ impl OpenCall {
 /// The error for a question that a client without these capabilities cannot be
 /// asked (P21).
 fn missing_for(request: &InputRequest, declared: Capabilities) -> Option<ProtocolError> {
-    let declared = match &*request.method {
-        "elicitation/create" => declared.elicitation.form,
-        _ => true,
-    };
-    (!declared).then(|| {
-        ProtocolError::elicitation_required(
-            "this call has a question to ask, and this request does not declare `elicitation` any \
-             more",
+    let kind = request.kind();
+    (!declared.can_be_asked(kind)).then(|| {
+        ProtocolError::input_required(
+            kind,
+            format!(
+                "this call has something to ask, and this request does not declare `{}` any more",
+                kind.capability()
+            ),
         )
     })
 }

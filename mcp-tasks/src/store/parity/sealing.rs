@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::behaviours;
 use super::room::{Holder, NO_LIMITS, Room, asked, created};
 use crate::store::{Activity, StoreError};
-use crate::task::{Action, Entry, Event, InputKey, Response, SealingKey, StateId, TaskId};
+use crate::task::{Action, Entry, Event, InputKey, SealingKey, StateId, TaskId};
 
 behaviours![
     a_task_can_begin_with_a_journal,
@@ -115,13 +115,9 @@ async fn a_state_is_spent_once(room: Room) {
 }
 
 fn answered(key: &str) -> Event {
-    let response = Response {
-        action: Action::Decline,
-        content: None,
-    };
     Event::Answered {
         key: InputKey::new(key),
-        response: Arc::new(response),
+        response: Arc::new(Action::Decline.into()),
     }
 }
 
