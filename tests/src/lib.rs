@@ -20,6 +20,7 @@ mod listening;
 mod mortal;
 mod reply;
 pub mod rounds;
+mod session;
 mod stdio;
 mod store_file;
 
@@ -29,6 +30,7 @@ pub use self::launch::{Launch, Refusal, Transport};
 pub use self::listening::Listening;
 pub use self::mortal::Mortal;
 pub use self::reply::{Failure, Gone, Reply};
+pub use self::session::{Said, Session};
 pub use self::store_file::StoreFile;
 
 /// How long anything may take before a test gives up on it.

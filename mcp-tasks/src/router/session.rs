@@ -43,9 +43,9 @@ impl Router {
             Ok(Called::Result(result)) => Ok(result),
             Ok(Called::Task(_)) => unreachable!("no task without the capability"),
             Ok(Called::InputRequired(_)) => Err(ProtocolError::internal("internal error")),
-            // A session cannot declare what this error asks for.
+            // A session has nothing by which it could be declared.
             Err(error) if error.data == ProtocolError::tasks_required("").data => {
-                Err(ProtocolError::tasks_required(format!(
+                Err(ProtocolError::invalid_params(format!(
                     "tool `{name}` waits for what only a task can be told, which needs a client \
                      of protocol version {} that declares the extension `{}`",
                     crate::protocol::PROTOCOL_VERSION,

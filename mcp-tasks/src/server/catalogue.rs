@@ -11,9 +11,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::session::Session;
+use super::session::{Dialect, Session};
 use crate::Error;
-use crate::protocol::{Capabilities, ElicitationModes, META_SERVER_INFO, TASKS_EXTENSION};
+use crate::protocol::{Capabilities, META_SERVER_INFO, TASKS_EXTENSION};
 use crate::router::Router;
 use crate::runtime::{CallRequest, SessionClient, Support};
 use crate::task::{Caller, ClientInfo};
@@ -123,19 +123,27 @@ impl Catalogue {
         let (caller, client) = (caller(&context), client(&context));
         let meta = to_raw_value(&context.meta)
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let session: Arc<dyn SessionClient> = Arc::new(Session::new(context.peer.clone()));
+        let dialect = Dialect::of(context.protocol_version().as_ref());
+        let session = Arc::new(Session::new(context.peer.clone(), dialect));
+        let asked: Arc<dyn SessionClient> = session.clone();
         let call = CallRequest {
             arguments: arguments.as_deref(),
             caller: &caller,
-            capabilities: declared(&context),
+            capabilities: declared(&context, dialect),
             client: client.as_ref(),
             meta: Some(&meta),
             retry: None,
-            session: Some(&session),
+            session: Some(&asked),
         };
         let call = self.router.call_in_session(&request.name, call);
         tokio::select! {
-            result = call => complete(&result.map_err(ErrorData::from)?),
+            result = call => {
+                let result = complete(&result.map_err(ErrorData::from)?)?;
+                if result.is_error != Some(true) {
+                    session.complete().await;
+                }
+                Ok(result.into())
+            }
             // Nobody reads the reply: rmcp drops it. What counts is that the call is dropped.
             () = context.ct.cancelled() => {
                 Err(ErrorData::internal_error("the call was cancelled", None))
@@ -153,17 +161,9 @@ impl std::fmt::Debug for Catalogue {
 }
 
 /// What the client of a session said that it can do, as far as we can use it.
-fn declared(context: &RequestContext<RoleServer>) -> Capabilities {
-    let modes = context
-        .client_capabilities()
-        .and_then(|capabilities| capabilities.elicitation);
-    Capabilities {
-        elicitation: ElicitationModes {
-            form: modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
-            url: false,
-        },
-        ..Capabilities::default()
-    }
+fn declared(context: &RequestContext<RoleServer>, dialect: Dialect) -> Capabilities {
+    let declared = context.client_capabilities();
+    declared.map_or_else(Default::default, |declared| dialect.declared(&declared))
 }
 
 /// How the client of a session named itself.
@@ -188,11 +188,9 @@ fn caller(context: &RequestContext<RoleServer>) -> Caller {
     Caller::anonymous()
 }
 
-fn complete(result: &RawValue) -> Result<CallToolResponse, ErrorData> {
-    serde_json::from_str::<CallToolResult>(result.get())
-        .map(CallToolResponse::Complete)
-        .map_err(|error| {
-            tracing::error!(%error, "a tool's result is not a tool result");
-            ErrorData::internal_error("internal error", None)
-        })
+fn complete(result: &RawValue) -> Result<CallToolResult, ErrorData> {
+    serde_json::from_str(result.get()).map_err(|error| {
+        tracing::error!(%error, "a tool's result is not a tool result");
+        ErrorData::internal_error("internal error", None)
+    })
 }

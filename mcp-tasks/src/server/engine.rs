@@ -16,6 +16,7 @@ use rmcp::service::{serve_directly_with_ct, serve_server_with_ct};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Makes handlers.
@@ -178,7 +179,18 @@ impl Transport<RoleServer> for Channel {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let events = self.events.clone();
         let event = Event::Sent(self.id, Box::new(message));
-        async move { events.send(event).await }
+        // At once where there is room: what is sent together would else come in
+        // any order, as rmcp polls these side by side.
+        let unsent = match events.try_send(event) {
+            Ok(()) => None,
+            Err(TrySendError::Full(event) | TrySendError::Closed(event)) => Some(event),
+        };
+        async move {
+            match unsent {
+                Some(event) => events.send(event).await,
+                None => Ok(()),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {

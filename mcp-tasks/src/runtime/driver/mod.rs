@@ -24,7 +24,7 @@ use self::function::{Alarm, Function};
 pub(super) use self::open::OpenCall;
 use self::record::Record;
 pub(super) use self::record::Window;
-pub use self::session::{Asking, SessionClient};
+pub use self::session::{Asking, SessionAnswer, SessionClient};
 use self::wake::Wake;
 use super::keeper::ResumePermit;
 use super::lease::Standing;

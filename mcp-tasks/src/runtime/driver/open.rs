@@ -7,13 +7,16 @@ use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
 use super::record::Record;
-use super::session::{Answered, Session, SessionClient};
+use super::session::{Answered, Session, SessionAnswer, SessionClient};
 use super::{Driver, Replaying, Stop};
 use crate::flow::Record as Recorded;
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
 use crate::runtime::output::{Called, to_json};
 use crate::runtime::rounds::{InputRequired, Round, code_has_changed};
-use crate::task::{Answer, Created, Entry, Event, IllegalTransition, Seq, TaskState, Timestamp};
+use crate::task::{
+    Action, Answer, Created, Entry, Event, IllegalTransition, KeyError, Refusal, Seq, TaskState,
+    Timestamp,
+};
 
 /// The journal of a call that is no task.
 pub(in super::super) struct OpenCall {
@@ -245,20 +248,36 @@ impl Driver {
             return Ok(());
         };
         let Answered { key, answer } = answered;
-        let answer = answer.map_err(|error| {
-            let words = error.message;
-            Stop::Fail(ProtocolError::internal(format!(
-                "the client did not answer the question `{key}`: {words}"
-            )))
-        })?;
-        let answer = Answer {
-            key,
-            response: &answer,
+        let events = match answer {
+            Ok(SessionAnswer::Result(result)) => {
+                let answer = Answer {
+                    key,
+                    response: &result,
+                };
+                // Unlike a task, nobody could be told to answer again.
+                call.state
+                    .snapshot()
+                    .judge(&[answer])
+                    .map_err(|Refusal(errors)| {
+                        let words: Vec<String> = errors.iter().map(KeyError::to_string).collect();
+                        Stop::Fail(ProtocolError::internal(format!(
+                            "the client's answer cannot be used: {}",
+                            words.join("; ")
+                        )))
+                    })?
+            }
+            Ok(SessionAnswer::Refused) => vec![Event::Answered {
+                key,
+                response: Arc::new(Action::Decline.into()),
+            }],
+            Err(error) => {
+                let words = error.message;
+                return Err(Stop::Fail(ProtocolError::internal(format!(
+                    "the client did not answer the question `{key}`: {words}"
+                ))));
+            }
         };
-        match call.state.snapshot().judge(&[answer]) {
-            Ok(events) => self.commit(events).await,
-            Err(refusal) => Err(Stop::Fail(refusal.into())),
-        }
+        self.commit(events).await
     }
 
     async fn ask_client(&mut self) -> Result<Called, ProtocolError> {

@@ -23,7 +23,16 @@ pub trait SessionClient: Send + Sync + 'static {
 }
 
 /// A request that is on its way to the client of an open call.
-pub type Asking = Pin<Box<dyn Future<Output = Result<Box<RawValue>, ProtocolError>> + Send>>;
+pub type Asking = Pin<Box<dyn Future<Output = Result<SessionAnswer, ProtocolError>> + Send>>;
+
+/// What the client of an open call answers to a request.
+#[derive(Debug)]
+pub enum SessionAnswer {
+    /// Its result, to be judged.
+    Result(Box<RawValue>),
+    /// Somebody has refused that it be done.
+    Refused,
+}
 
 /// A session, and what its client is being asked.
 pub(super) struct Session {
@@ -67,5 +76,5 @@ impl Session {
 /// What the client of a session has said to a question.
 pub(super) struct Answered {
     pub(super) key: InputKey,
-    pub(super) answer: Result<Box<RawValue>, ProtocolError>,
+    pub(super) answer: Result<SessionAnswer, ProtocolError>,
 }

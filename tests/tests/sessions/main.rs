@@ -1,0 +1,49 @@
+//! Clients of the versions before 2026-07-28 (P70): the same tools, asked about
+//! on the open call, over both transports.
+
+mod errors;
+mod questions;
+mod theirs;
+mod withdrawn;
+
+use mcp_tasks_tests::{Session, Transport};
+use serde_json::{Value, json};
+
+const FIXTURES: &str = env!("CARGO_BIN_EXE_fixtures");
+
+/// The versions in which people can be asked.
+const ELICITING: [&str; 2] = ["2025-11-25", "2025-06-18"];
+
+/// A client that can do everything.
+fn able() -> Value {
+    json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
+}
+
+async fn open(transport: Transport, version: &str, capabilities: Value) -> Session {
+    Session::open(FIXTURES, transport, version, capabilities).await
+}
+
+/// An answer that accepts, with this content.
+fn accepted(content: Value) -> Value {
+    json!({ "action": "accept", "content": content })
+}
+
+/// Makes each case a test over every transport.
+macro_rules! over_every_transport {
+    ($($case:ident),+ $(,)?) => {$(
+        mod $case {
+            use mcp_tasks_tests::Transport;
+
+            #[tokio::test]
+            async fn http() {
+                super::$case(Transport::Http).await;
+            }
+
+            #[tokio::test]
+            async fn stdio() {
+                super::$case(Transport::Stdio).await;
+            }
+        }
+    )+};
+}
+use over_every_transport;
