@@ -42,8 +42,8 @@ pub fn declared(declares: Declares) -> Value {
 /// A client of one server; a cheap handle.
 #[derive(Clone)]
 pub struct Client {
-    wire: Wire,
-    meta: Value,
+    pub(crate) wire: Wire,
+    pub(crate) meta: Value,
     token: Option<String>,
     last_id: Arc<AtomicU64>,
 }

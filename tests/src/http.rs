@@ -58,6 +58,20 @@ impl HttpWire {
         &self,
         request: http::Request<impl Into<Bytes>>,
     ) -> Result<Reply, Gone> {
+        let (parts, text) = self.exchange(request).await?;
+        let text = if is_stream(&parts) {
+            last_event(&text)
+        } else {
+            text
+        };
+        Ok(Reply::new(Some(parts.status.as_u16()), text))
+    }
+
+    /// Sends a request and gives its response as it is.
+    pub(crate) async fn exchange(
+        &self,
+        request: http::Request<impl Into<Bytes>>,
+    ) -> Result<(http::response::Parts, String), Gone> {
         let request = request.map(|body| Full::new(body.into()));
         let answered = async {
             let response = self.client.request(request).await;
@@ -68,12 +82,7 @@ impl HttpWire {
         let answered = timeout(PATIENCE, answered).await;
         let (parts, body) = answered.expect("no reply in time")?;
         let text = String::from_utf8(body.to_vec()).expect("the reply is not UTF-8");
-        let is_stream = parts
-            .headers
-            .get("content-type")
-            .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
-        let text = if is_stream { last_event(&text) } else { text };
-        Ok(Reply::new(Some(parts.status.as_u16()), text))
+        Ok((parts, text))
     }
 }
 
@@ -89,13 +98,19 @@ impl HttpWire {
     }
 }
 
+/// Whether a response is a stream of events.
+pub(crate) fn is_stream(response: &http::response::Parts) -> bool {
+    let kind = response.headers.get("content-type");
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// The messages on a stream of events.
+pub(crate) fn events(stream: &str) -> impl Iterator<Item = &str> {
+    let data = stream.lines().filter_map(|line| line.strip_prefix("data:"));
+    data.map(str::trim).filter(|data| !data.is_empty())
+}
+
 /// The reply on a stream of events: it comes after all notifications.
 fn last_event(stream: &str) -> String {
-    stream
-        .lines()
-        .filter_map(|line| line.strip_prefix("data:"))
-        .map(str::trim)
-        .rfind(|data| !data.is_empty())
-        .unwrap_or_default()
-        .to_owned()
+    events(stream).last().unwrap_or_default().to_owned()
 }

@@ -94,6 +94,12 @@ impl StdioWire {
             .map_err(|error: std::io::Error| Gone::new(&error))
     }
 
+    /// The lines so far that answer none of the requests.
+    pub(crate) async fn take_others(&self) -> Vec<String> {
+        let mut others = self.others.lock().await;
+        std::iter::from_fn(|| others.try_recv().ok()).collect()
+    }
+
     /// The next line that answers none of the requests.
     pub(crate) async fn next_other(&self) -> Reply {
         let mut others = self.others.lock().await;

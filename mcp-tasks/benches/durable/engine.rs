@@ -109,6 +109,7 @@ impl Engine {
             meta: None,
             retry: None,
             session: None,
+            progress: None,
         };
         let tool = self.runtime.tool(tool).expect("it was registered");
         match self.runtime.call(tool, call).await {

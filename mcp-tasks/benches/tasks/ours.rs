@@ -64,6 +64,7 @@ impl Side for Ours {
             meta: None,
             retry: None,
             session: None,
+            progress: None,
         };
         match self.runtime.call(tool, call).await {
             Ok(Called::Task(task)) => task.id.clone(),

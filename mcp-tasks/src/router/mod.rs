@@ -6,6 +6,7 @@
 //! router says "not ours", and the message goes on as it came.
 
 mod listen;
+mod progress;
 mod session;
 
 use std::sync::Arc;
@@ -13,16 +14,18 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc;
 
 #[cfg(feature = "server")]
 pub(crate) use self::listen::LISTEN;
 use self::listen::Seats;
 pub use self::listen::Subscription;
+use self::progress::Notices;
 use crate::protocol::{
     Capabilities, InputRequest, Message, MessageKind, Meta, Params, ProtocolError, Reply, object,
     text,
 };
-use crate::runtime::{CallRequest, Called, InputRequired, Retry, Runtime, Tool};
+use crate::runtime::{CallRequest, Called, InputRequired, ProgressSink, Retry, Runtime, Tool};
 use crate::task::{Answer, Caller, InputKey, TaskId};
 
 /// Routes messages to a [`Runtime`]; a cheap handle.
@@ -59,13 +62,48 @@ impl Router {
     ///
     /// Dropping the future cancels a call that runs inline, never a task.
     pub async fn route(&self, message: &Message<'_>, caller: &Caller) -> Option<Reply> {
+        self.route_to(message, caller, None).await
+    }
+
+    /// Whether the client wants to be told of the progress of a request, which
+    /// then goes to [`route_telling`](Self::route_telling).
+    pub fn wants_telling(&self, message: &Message<'_>) -> bool {
+        progress::token(message).is_some()
+    }
+
+    /// The same as [`route`](Self::route), where a call that is no task is said
+    /// to be under way: each of its `notifications/progress` goes to `notices`
+    /// before the reply is given. Nothing does if the client did not ask for it.
+    pub async fn route_telling(
+        &self,
+        message: &Message<'_>,
+        caller: &Caller,
+        notices: mpsc::Sender<String>,
+    ) -> Option<Reply> {
+        let sink = progress::token(message).map(|token| {
+            let token = token.to_owned().into();
+            let lines = notices;
+            Arc::new(Notices { token, lines }) as Arc<dyn ProgressSink>
+        });
+        self.route_to(message, caller, sink.as_ref()).await
+    }
+
+    async fn route_to(
+        &self,
+        message: &Message<'_>,
+        caller: &Caller,
+        progress: Option<&Arc<dyn ProgressSink>>,
+    ) -> Option<Reply> {
         if message.kind() != MessageKind::Request {
             return None;
         }
         let method = self.method(message)?;
         let result = match message.meta().required() {
             Err(error) => return Some(Reply::error(message.id(), &error).with_status(400)),
-            Ok(capabilities) => self.answer(method, message, capabilities, caller).await,
+            Ok(capabilities) => {
+                let answer = self.answer(method, message, capabilities, caller, progress);
+                answer.await
+            }
         };
         Some(match result {
             Ok(result) => Reply::result(message.id(), &result),
@@ -101,6 +139,7 @@ impl Router {
         message: &Message<'_>,
         capabilities: Capabilities,
         caller: &Caller,
+        progress: Option<&Arc<dyn ProgressSink>>,
     ) -> Result<String, ProtocolError> {
         let params = message.params();
         match method {
@@ -116,6 +155,7 @@ impl Router {
                     meta: params.meta,
                     retry: retry.as_ref(),
                     session: None,
+                    progress,
                 };
                 return self.call(tool, request).await;
             }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::driver::{Driver, OpenCall, SessionClient, Window};
+use super::driver::{Driver, OpenCall, ProgressSink, SessionClient, Window};
 use super::output::Called;
 use super::rounds::{Opened, Retry, Round, code_has_changed, foreign};
 use super::{RETRY_MS, Runtime, Shared, Support, Tool, store_failed};
@@ -40,6 +40,9 @@ pub struct CallRequest<'a> {
     pub retry: Option<&'a Retry<'a>>,
     /// The client, if it can be asked while the call is open (P70).
     pub session: Option<&'a Arc<dyn SessionClient>>,
+    /// Where the call's progress is told, if the client asked for it. That of a
+    /// task is in the task.
+    pub progress: Option<&'a Arc<dyn ProgressSink>>,
 }
 
 impl CallRequest<'_> {
@@ -132,7 +135,9 @@ impl Runtime {
             if let Some(client) = call.session {
                 open = open.in_session(client.clone());
             }
-            return driver.answer(open, becomes_task).await;
+            return driver
+                .answer(open.telling(call.progress), becomes_task)
+                .await;
         }
         let Some(window) = window else {
             return shared.begin(driver, created, now).await.map(Called::Task);
@@ -275,7 +280,9 @@ impl Shared {
             && tool.definition.support != Support::Forbidden;
         let driver = Driver::new(self.clone(), context, tool.definition.replay, Some(body));
         let open = OpenCall::resume(round, call.capabilities).map_err(|_| foreign())?;
-        driver.answer(open, becomes_task).await
+        driver
+            .answer(open.telling(call.progress), becomes_task)
+            .await
     }
 
     /// Creates a task and starts its driver; also if the caller goes away while

@@ -39,7 +39,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use builder::RuntimeBuilder;
 pub use call::CallRequest;
-pub use driver::{Asking, SessionAnswer, SessionClient};
+pub use driver::{Asking, ProgressSink, ProgressUpdate, SessionAnswer, SessionClient, Telling};
 pub use limits::Limits;
 pub use methods::{Methods, TaskMethods, TaskOwner};
 pub use output::Called;

@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::session::{Dialect, Session};
+use super::session::{Dialect, Session, notices};
 use crate::Error;
 use crate::protocol::{Capabilities, META_SERVER_INFO, TASKS_EXTENSION};
 use crate::router::Router;
@@ -126,6 +126,8 @@ impl Catalogue {
         let dialect = Dialect::of(context.protocol_version().as_ref());
         let session = Arc::new(Session::new(context.peer.clone(), dialect));
         let asked: Arc<dyn SessionClient> = session.clone();
+        let token = context.meta.get_progress_token();
+        let told = token.map(|token| notices(context.peer.clone(), token));
         let call = CallRequest {
             arguments: arguments.as_deref(),
             caller: &caller,
@@ -134,6 +136,7 @@ impl Catalogue {
             meta: Some(&meta),
             retry: None,
             session: Some(&asked),
+            progress: told.as_ref(),
         };
         let call = self.router.call_in_session(&request.name, call);
         tokio::select! {

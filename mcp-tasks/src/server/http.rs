@@ -30,6 +30,7 @@ use super::engine::Engine;
 use super::era::{Era, Versions, opens_sessions};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
 use super::subscription::Stream;
+use super::told;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
 use crate::router::{LISTEN, Router};
 use crate::task::Caller;
@@ -186,7 +187,13 @@ impl Layer {
         if message.method() == LISTEN {
             return self.listen(parts, &message, &body, &caller).await;
         }
-        if let Some(answer) = self.router.route(&message, &caller).await {
+        if self.router.wants_telling(&message) {
+            match told::route(self.router.clone(), body.clone(), caller).await {
+                told::Answer::Reply(answer) => return Ok(reply(answer)),
+                told::Answer::Stream(response) => return Ok(response),
+                told::Answer::NotOurs => {}
+            }
+        } else if let Some(answer) = self.router.route(&message, &caller).await {
             return Ok(reply(answer));
         }
         // rmcp would ask for an `Mcp-Name` here that the specification does not

@@ -13,6 +13,8 @@ mod catalogue;
 mod convert;
 mod engine;
 mod era;
+#[cfg(feature = "http")]
+mod events;
 mod handler;
 #[cfg(feature = "http")]
 mod headers;
@@ -26,6 +28,8 @@ mod stop;
 mod subscription;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "http")]
+mod told;
 
 use std::io::Write as _;
 use std::sync::Arc;

@@ -327,6 +327,7 @@ async fn begin(runtime: &Runtime) -> TaskId {
         meta: None,
         retry: None,
         session: None,
+        progress: None,
     };
     let tool = runtime.tools().next().expect("the server has one tool");
     match runtime.call(tool, call).await {

@@ -167,6 +167,7 @@ async fn call(what: &str, capabilities: Capabilities) -> Result<Called, Protocol
         meta: None,
         retry: None,
         session: None,
+        progress: None,
     };
     let tool = runtime.tool("ask_one").unwrap();
     runtime.call(tool, request).await

@@ -115,6 +115,7 @@ impl Rounds {
             meta: None,
             retry,
             session: None,
+            progress: None,
         };
         let tool = runtime.tool("program").expect("the tool is there");
         runtime.call(tool, call).await

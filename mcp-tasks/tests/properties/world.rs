@@ -179,6 +179,7 @@ impl World {
             meta: None,
             retry: None,
             session: None,
+            progress: None,
         };
         let runtime = &self.servers[0].runtime;
         let tool = runtime.tool("program").expect("the tool is there");

@@ -43,6 +43,7 @@ impl Client {
             meta: None,
             retry: None,
             session: None,
+            progress: None,
         };
         let tool = self.runtime.tool(tool).unwrap();
         self.runtime.call(tool, request).await.unwrap()

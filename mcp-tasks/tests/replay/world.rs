@@ -91,6 +91,7 @@ impl Life {
             meta: None,
             retry: None,
             session: None,
+            progress: None,
         };
         let tool = self.runtime.tool(tool).expect("the tool is there");
         match self.runtime.call(tool, call).await? {

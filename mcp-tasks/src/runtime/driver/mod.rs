@@ -7,6 +7,7 @@
 mod end;
 mod function;
 mod open;
+mod progress;
 mod record;
 mod requests;
 mod session;
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 
 use self::function::{Alarm, Function};
 pub(super) use self::open::OpenCall;
+pub use self::progress::{ProgressSink, ProgressUpdate, Telling};
 use self::record::Record;
 pub(super) use self::record::Window;
 pub use self::session::{Asking, SessionAnswer, SessionClient};
@@ -35,7 +37,7 @@ use crate::protocol::ProtocolError;
 use crate::store::Claim;
 use crate::task::{Entry, Event, InputKey, Snapshot, Timestamp};
 
-/// A status that nothing else carries is written this often at most.
+/// A status that nothing else carries is written, or told, this often at most.
 const STATUS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A function under way.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
+use super::progress::{ProgressSink, Teller};
 use super::record::Record;
 use super::session::{Answered, Session, SessionAnswer, SessionClient};
 use super::{Driver, Replaying, Stop};
@@ -33,6 +35,8 @@ pub(in super::super) struct OpenCall {
     declared: Capabilities,
     /// Where its client can be asked at once; else it is asked in rounds.
     session: Option<Session>,
+    /// Where its client wants to be told of its progress.
+    teller: Option<Teller>,
     /// Takes the reply of a call that may become a task.
     pub(super) reply: Option<Reply>,
 }
@@ -53,8 +57,15 @@ impl OpenCall {
             sealed: 0,
             declared,
             session: None,
+            teller: None,
             reply: None,
         }
+    }
+
+    /// A call whose client wants to be told of its progress, if there is a sink.
+    pub(in super::super) fn telling(mut self, sink: Option<&Arc<dyn ProgressSink>>) -> Self {
+        self.teller = sink.map(|sink| Teller::new(sink.clone()));
+        self
     }
 
     /// A call whose client can be asked while it is open.
@@ -79,6 +90,7 @@ impl OpenCall {
             sealed,
             declared,
             session: None,
+            teller: None,
             reply: None,
         })
     }
@@ -93,6 +105,18 @@ impl OpenCall {
         match &mut self.session {
             Some(session) => session.poll(cx),
             None => Poll::Pending,
+        }
+    }
+
+    /// Whether an update can be sent to the client now.
+    pub(super) fn can_tell(&self) -> bool {
+        self.teller.as_ref().is_some_and(|teller| !teller.is_busy())
+    }
+
+    /// Sends the update that is under way.
+    pub(super) fn poll_teller(&mut self, cx: &mut Context<'_>) {
+        if let Some(teller) = &mut self.teller {
+            teller.poll(cx);
         }
     }
 
@@ -159,6 +183,8 @@ impl Driver {
             return self.run_open(call).await.ok_or_else(lost)?;
         }
         self.context.may_start_task();
+        // Soon it is in the task.
+        call.teller = None;
         let (reply, replied) = oneshot::channel();
         call.reply = Some(reply);
         tokio::spawn(self.run_open(call));
@@ -173,6 +199,7 @@ impl Driver {
     ) -> Option<Result<Called, ProtocolError>> {
         self.open(call);
         let ended = self.run().await;
+        self.tell_last().await;
         if matches!(self.record, Record::Task(_)) {
             self.end(ended).await;
             return None;
@@ -217,6 +244,34 @@ impl Driver {
             self.outcomes.extend(outcomes(news));
         }
         self.record = Record::Call(Box::new(call));
+    }
+
+    /// Tells the client of a call what the function last said of itself.
+    pub(super) fn tell(&mut self) {
+        if let Record::Call(call) = &mut self.record
+            && let Some(teller) = &mut call.teller
+            && !teller.is_busy()
+            && let Some((message, progress)) = self.context.take_status()
+        {
+            self.status_written = Some(Instant::now());
+            teller.tell(message, progress);
+        }
+    }
+
+    /// The same before the call is answered; waits until it is on its way.
+    async fn tell_last(&mut self) {
+        self.told().await;
+        self.tell();
+        self.told().await;
+    }
+
+    /// Waits until what the client is told is on its way.
+    async fn told(&mut self) {
+        if let Record::Call(call) = &mut self.record
+            && let Some(teller) = &mut call.teller
+        {
+            teller.settled().await;
+        }
     }
 
     /// Whether the call must go back to its client: nothing else can happen in

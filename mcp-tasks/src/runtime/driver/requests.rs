@@ -22,6 +22,9 @@ impl Driver {
         if matches!(&self.record, Record::Window(window) if window.until <= Instant::now()) {
             self.promote().await?;
         }
+        if self.status_due() <= Instant::now() {
+            self.tell();
+        }
         let mut events = fired;
         if self.cleared_at.is_some_and(|at| at <= Instant::now()) {
             events.push(Event::Resumed);

@@ -95,10 +95,11 @@ impl Driver {
             {
                 return Poll::Ready(Wake::Abandoned);
             }
-            if let Record::Call(call) = &mut self.record
-                && let Poll::Ready(answered) = call.poll_session(cx)
-            {
-                return Poll::Ready(Wake::Answered(answered));
+            if let Record::Call(call) = &mut self.record {
+                call.poll_teller(cx);
+                if let Poll::Ready(answered) = call.poll_session(cx) {
+                    return Poll::Ready(Wake::Answered(answered));
+                }
             }
             let waits = self.waits();
             if self.must_return(waits) {
@@ -178,8 +179,12 @@ impl Driver {
             Record::Window(window) => Some(window.until),
             Record::Nowhere | Record::Call(_) | Record::Task(_) => None,
         };
-        let status = (matches!(self.record, Record::Task(_)) && self.context.has_status())
-            .then(|| self.status_due());
+        let tells = match &self.record {
+            Record::Task(_) => true,
+            Record::Call(call) => call.can_tell(),
+            Record::Nowhere | Record::Window(_) => false,
+        };
+        let status = (tells && self.context.has_status()).then(|| self.status_due());
         let alarm = [timer, window, status, self.cleared_at]
             .into_iter()
             .flatten()

@@ -1,6 +1,7 @@
 //! The client of an older session, which can be asked while a call is open (P70).
 
 mod dialect;
+mod progress;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +14,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 pub(super) use self::dialect::Dialect;
+pub(super) use self::progress::notices;
 use crate::protocol::{InputKind, InputRequest, ProtocolError};
 use crate::runtime::{Asking, SessionAnswer, SessionClient};
 

@@ -198,10 +198,13 @@ impl Connection {
     /// Asks the router, without waiting for it.
     fn route(&mut self, text: Vec<u8>, key: RequestKey, id: &RawValue) {
         let router = self.server.router.clone();
+        // The same way as the reply, which comes after.
+        let notices = self.output.replies.clone();
         let its = key.clone();
         let call = self.calls.spawn(async move {
+            let caller = Caller::anonymous();
             let answer = match Message::parse(&text) {
-                Ok(message) => router.route(&message, &Caller::anonymous()).await,
+                Ok(message) => router.route_telling(&message, &caller, notices).await,
                 Err(malformed) => Some(malformed.into_response()),
             };
             (its, answer.map_or(Routed::NotOurs(text), Routed::Answered))

@@ -1,55 +1,23 @@
-//! A subscription as the body of an HTTP response: a stream of server-sent
-//! events.
-//!
-//! The next event is made when the connection has room for it. A client that
-//! goes away has the body dropped, and the subscription with it.
+//! A subscription as the body of an HTTP response.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use axum::body::Body;
-use bytes::Bytes;
-use http::{HeaderValue, Response, header};
-use http_body::Frame;
-use tokio::time::{Instant, Sleep};
+use http::Response;
 
-use super::super::stdio::one_line;
+use super::super::events::{self, Source, event};
 use super::{Said, Stream};
 
-/// How long a stream is quiet before a comment keeps the connection from being
-/// taken for dead.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-/// The comment.
-const STILL_HERE: &str = ":\n\n";
-
-struct Events {
-    /// None once everything is said.
-    next: Option<Next>,
-    keep_alive: Pin<Box<Sleep>>,
-}
+/// None once everything is said.
+struct Subscribed(Option<Next>);
 
 /// Waits for the next thing to say, and hands the stream back.
 type Next = Pin<Box<dyn Future<Output = (Stream, Said)> + Send>>;
 
 impl Stream {
     pub(in crate::server) fn into_response(self) -> Response<Body> {
-        let mut response = Response::new(Body::new(Events {
-            next: Some(next(self)),
-            keep_alive: Box::pin(tokio::time::sleep(KEEP_ALIVE)),
-        }));
-        for (name, value) in [
-            (header::CONTENT_TYPE, "text/event-stream"),
-            (header::CACHE_CONTROL, "no-cache"),
-            // Proxies that know it pass events on at once.
-            (header::HeaderName::from_static("x-accel-buffering"), "no"),
-        ] {
-            let value = HeaderValue::from_static(value);
-            response.headers_mut().insert(name, value);
-        }
-        response
+        events::response(Subscribed(Some(next(self))))
     }
 }
 
@@ -64,37 +32,21 @@ fn next(mut stream: Stream) -> Next {
     })
 }
 
-impl http_body::Body for Events {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let Some(waiting) = &mut self.next else {
+impl Source for Subscribed {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<String>> {
+        let Some(waiting) = &mut self.0 else {
             return Poll::Ready(None);
         };
-        let text = match waiting.as_mut().poll(cx) {
-            Poll::Ready((stream, Said::Message(message))) => {
-                self.next = Some(next(stream));
+        Poll::Ready(Some(match ready!(waiting.as_mut().poll(cx)) {
+            (stream, Said::Message(message)) => {
+                self.0 = Some(next(stream));
                 event(message)
             }
-            Poll::Ready((_, Said::End(end))) => {
-                self.next = None;
+            (_, Said::End(end)) => {
+                self.0 = None;
                 // The response ends the stream.
                 event(end.cancellation) + &event(end.reply)
             }
-            Poll::Pending => {
-                ready!(self.keep_alive.as_mut().poll(cx));
-                STILL_HERE.to_owned()
-            }
-        };
-        self.keep_alive.as_mut().reset(Instant::now() + KEEP_ALIVE);
-        Poll::Ready(Some(Ok(Frame::data(text.into()))))
+        }))
     }
-}
-
-fn event(message: String) -> String {
-    format!("data: {}\n\n", one_line(message))
 }
