@@ -47,6 +47,15 @@ pub struct Said {
     pub on: Option<u64>,
     /// The message.
     pub message: Value,
+    /// The message as it was on the wire.
+    pub text: String,
+}
+
+impl Said {
+    fn new(on: Option<u64>, text: String) -> Option<Self> {
+        let message = serde_json::from_str(&text).ok()?;
+        Some(Self { on, message, text })
+    }
 }
 
 enum Wire {
@@ -57,7 +66,7 @@ enum Wire {
     },
     Http {
         http: Http,
-        server: Fixture,
+        server: Box<Fixture>,
     },
 }
 
@@ -72,13 +81,29 @@ struct Http {
 
 impl Session {
     /// Starts a fixture server and opens a session in this version, in which the
-    /// client can do so much.
+    /// client can do so much; over HTTP with a stream that belongs to no request.
     pub async fn open(
         binary: &str,
         transport: Transport,
         version: &str,
         capabilities: Value,
     ) -> Self {
+        let session = Self::begin(binary, transport, version, capabilities).await;
+        let (session, opened) = session;
+        assert_eq!(opened, version);
+        if let Wire::Http { http, .. } = &session.wire {
+            http.listen().await;
+        }
+        session
+    }
+
+    /// The same without that stream, in whatever version the server chooses.
+    pub async fn begin(
+        binary: &str,
+        transport: Transport,
+        version: &str,
+        capabilities: Value,
+    ) -> (Self, String) {
         let (sender, said) = mpsc::unbounded_channel();
         let initialize = json!({
             "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -103,7 +128,10 @@ impl Session {
                 let server = Fixture::http(binary, &[]).await;
                 let url = server.client().url().to_owned();
                 let http = Http::open(url, version, sender, &initialize).await;
-                let wire = Wire::Http { http, server };
+                let wire = Wire::Http {
+                    http,
+                    server: Box::new(server),
+                };
                 Self {
                     wire,
                     said,
@@ -112,13 +140,16 @@ impl Session {
             }
         };
         let opened = session.reply(0).await;
-        assert_eq!(opened["result"]["protocolVersion"], version, "{opened}");
+        if let Wire::Http { http, .. } = &mut session.wire
+            && let Some(chosen) = opened["result"]["protocolVersion"].as_str()
+        {
+            chosen.clone_into(&mut http.version);
+        }
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         session.write(&initialized).await;
-        if let Wire::Http { http, .. } = &session.wire {
-            http.listen().await;
-        }
-        session
+        let chosen = opened["result"]["protocolVersion"].as_str();
+        let chosen = chosen.unwrap_or_else(|| panic!("no version: {opened}"));
+        (session, chosen.to_owned())
     }
 
     /// Sends a request and gives its id.
@@ -241,8 +272,8 @@ fn start(binary: &str, said: mpsc::UnboundedSender<Said>) -> (ChildStdin, Child)
     let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
     tokio::spawn(async move {
         while let Ok(Some(line)) = lines.next_line().await {
-            let message = serde_json::from_str(&line).expect("a line is JSON");
-            said.send(Said { on: None, message }).ok();
+            said.send(Said::new(None, line).expect("a line is JSON"))
+                .ok();
         }
     });
     (stdin, child)
@@ -264,7 +295,7 @@ impl Http {
         };
         let response = http.send("POST", initialize.to_string()).await;
         let id = response.headers()["mcp-session-id"].to_str();
-        http.id = id.expect("an id is text").to_owned();
+        id.expect("an id is text").clone_into(&mut http.id);
         http.read(Some(0), response);
         http
     }
@@ -323,15 +354,11 @@ impl Http {
                         .lines()
                         .filter_map(|line| line.strip_prefix("data:"))
                         .collect();
-                    if let Ok(message) = serde_json::from_str(&data) {
-                        said.send(Said { on, message }).ok();
-                    }
+                    Said::new(on, data).map(|message| said.send(message).ok());
                     text = rest.to_owned();
                 }
             }
-            if let Ok(message) = serde_json::from_str(&text) {
-                said.send(Said { on, message }).ok();
-            }
+            Said::new(on, text).map(|message| said.send(message).ok());
         });
     }
 }

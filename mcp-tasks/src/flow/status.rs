@@ -11,21 +11,42 @@ use crate::task::{Progress, TaskId, millis};
 
 /// Says what the task is doing, as its `statusMessage`.
 ///
+/// A call that is no task says it to its client at once, as
+/// `notifications/progress`, if the client has sent a `progressToken` along.
+///
+/// ```
+/// use mcp_tasks::prelude::*;
+///
+/// /// Packs some parcels.
+/// #[mcp_task]
+/// async fn pack(parcels: Vec<String>) -> Result<String, ToolError> {
+///     let total = parcels.len() as u64;
+///     for (done, parcel) in (0..).zip(&parcels) {
+///         set_status(format!("packing {parcel}"));
+///         report_progress(done, total);
+///         step(wrap(parcel)).await?;
+///     }
+///     Ok(format!("{total} packed"))
+/// }
+/// # async fn wrap(_: &str) -> std::io::Result<()> { Ok(()) }
+/// ```
+///
 /// May stand in nested closures, `async` blocks and steps too. The last message
 /// stays when the task has ended, unless it failed.
 ///
 /// # Durability
 ///
-/// Written with whatever the function does next, else at most every 250 ms;
-/// the last message always is.
+/// Written with whatever the function does next, else at most every 250 ms, which
+/// is how often a client is told at most; the last message always is.
 pub fn set_status(message: impl Into<String>) -> SetStatus {
     SetStatus(message.into())
 }
 
 /// Says how far the task is: `done` of `total`.
 ///
-/// Shows in `statusMessage` (`3/10 ...`) and in `_meta["rs.mcp-tasks/progress"]`.
-/// As durable as [`set_status`].
+/// Shows in `statusMessage` (`3/10 ...`) and in `_meta["rs.mcp-tasks/progress"]`;
+/// on a call that is no task, in `notifications/progress`, where the number grows
+/// by a thousandth if it has not grown by itself. As durable as [`set_status`].
 pub fn report_progress(done: u64, total: u64) -> ReportProgress {
     ReportProgress(Progress { done, total })
 }

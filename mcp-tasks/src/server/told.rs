@@ -26,7 +26,7 @@ struct Told {
     call: Option<Answering>,
     updates: mpsc::Receiver<String>,
     /// Until it is sent.
-    reply: Option<Option<Reply>>,
+    reply: Option<Said>,
     /// What was taken out to see what comes first.
     first: Option<String>,
 }
@@ -84,9 +84,9 @@ impl Told {
                 return Poll::Ready(Some(Said::Update(update)));
             }
             let Some(call) = &mut self.call else {
-                return Poll::Ready(self.reply.take().map(Said::Reply));
+                return Poll::Ready(self.reply.take());
             };
-            self.reply = Some(ready!(call.as_mut().poll(cx)));
+            self.reply = Some(Said::Reply(ready!(call.as_mut().poll(cx))));
             self.call = None;
         }
     }

@@ -234,7 +234,7 @@ fn judge_one(request: &InputRequest, response: &RawValue) -> Result<Response, Pr
         Problem::Shape(format!("{words}: {error}"))
     };
     Ok(match kind {
-        InputKind::Form => judge_form(request, object(response).map_err(shape)?)?,
+        InputKind::Form => judge_form(request, &object(response).map_err(shape)?)?,
         // What else is in it does not count: the outcome is elsewhere (P25).
         InputKind::Url => object::<Sent<'_>>(response).map_err(shape)?.action.into(),
         InputKind::Model => Response::Model {
@@ -246,7 +246,7 @@ fn judge_one(request: &InputRequest, response: &RawValue) -> Result<Response, Pr
     })
 }
 
-fn judge_form(request: &InputRequest, sent: Sent<'_>) -> Result<Response, Problem> {
+fn judge_form(request: &InputRequest, sent: &Sent<'_>) -> Result<Response, Problem> {
     let content = match sent.action {
         // What comes with a refusal is not looked at (P23).
         Action::Decline | Action::Cancel => None,

@@ -3,7 +3,7 @@
 use mcp_tasks_tests::{Said, Session, Transport};
 use serde_json::{Value, json};
 
-use super::{ELICITING, able, accepted, open, over_every_transport};
+use super::{ELICITING, FIXTURES, able, accepted, open, over_every_transport};
 
 over_every_transport! {
     a_form_is_asked_on_the_open_call,
@@ -13,6 +13,7 @@ over_every_transport! {
     a_model_is_asked,
     roots_are_listed,
     nothing_of_the_newer_protocol_shows,
+    a_handshake_of_the_newer_version_opens_the_last_session,
 }
 
 async fn a_form_is_asked_on_the_open_call(transport: Transport) {
@@ -105,6 +106,14 @@ async fn each_version_has_its_own_forms(transport: Transport) {
         let id = session.call("choose", json!({})).await;
         let asked = session.asked("elicitation/create").await;
         let fields = &asked.message["params"]["requestedSchema"]["properties"];
+        if transport == Transport::Stdio {
+            let at = |name: &str| asked.text.find(&format!("\"{name}\":{{")).unwrap();
+            assert!(
+                at("colour") < at("on") && at("on") < at("minutes"),
+                "{}",
+                asked.text
+            );
+        }
         let mut shown = fields["colour"].clone();
         shown.as_object_mut().unwrap().remove("title");
         assert_eq!(shown, colour(version), "{version}");
@@ -245,4 +254,33 @@ async fn nothing_of_the_newer_protocol_shows(transport: Transport) {
         let id = session.request("tasks/get", json!({})).await;
         assert_eq!(session.reply(id).await["error"]["code"], -32601);
     }
+}
+
+async fn a_handshake_of_the_newer_version_opens_the_last_session(transport: Transport) {
+    let opened = Session::begin(FIXTURES, transport, "2026-07-28", able()).await;
+    let (mut session, version) = opened;
+    assert_eq!(version, "2025-11-25");
+    let id = session.call("ask1", json!({})).await;
+    let asked = session.asked("elicitation/create").await;
+    session
+        .answer(&asked, accepted(json!({ "answer": "A" })))
+        .await;
+    assert_eq!(session.text(id).await, "got: A");
+}
+
+#[tokio::test]
+async fn a_client_with_no_stream_of_its_own_gets_its_reply() {
+    // What belongs to no request has nowhere to go then.
+    let opened = Session::begin(FIXTURES, Transport::Http, "2025-11-25", able()).await;
+    let (mut session, _) = opened;
+    let id = session.call("open_url", json!({})).await;
+    let asked = session.asked("elicitation/create").await;
+    assert_eq!(asked.on, Some(id));
+    session.answer(&asked, json!({ "action": "accept" })).await;
+    assert_eq!(session.text(id).await, "agreed");
+    let id = session.call("race", json!({ "ms": 10 })).await;
+    session.asked("elicitation/create").await;
+    assert_eq!(session.text(id).await, "timed out");
+    let id = session.call("sync", json!({})).await;
+    session.reply(id).await;
 }

@@ -3,8 +3,13 @@
 //! What a version does not know is left out or said in its own way; what it has
 //! no way to say is an error.
 
+use std::sync::Arc;
+
+use indexmap::IndexMap;
 use rmcp::model::{ClientCapabilities, ElicitationCapability, ProtocolVersion};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use crate::protocol::{Capabilities, ElicitationModes, InputKind, InputRequest, ProtocolError};
 
@@ -48,27 +53,45 @@ impl Dialect {
         }
     }
 
-    /// The parameters of a question in this version.
+    /// The parameters of a question in this version, in the order of their author.
     ///
     /// # Errors
     ///
     /// If the version cannot say it.
-    pub(super) fn params(self, request: &InputRequest, id: &str) -> Result<Value, ProtocolError> {
-        let unreadable = |_| ProtocolError::internal("its parameters are not an object");
-        let mut params: Map<String, Value> =
-            serde_json::from_str(request.params.get()).map_err(unreadable)?;
-        match (request.kind(), self) {
-            (InputKind::Url, _) => {
-                params.insert("elicitationId".to_owned(), id.into());
+    pub(super) fn params(
+        self,
+        request: &InputRequest,
+        id: &str,
+    ) -> Result<Arc<RawValue>, ProtocolError> {
+        let mut params: Members = match (request.kind(), self) {
+            (InputKind::Url, _) | (InputKind::Form, Self::PlainForms) => read(&request.params)?,
+            _ => return Ok(request.params.clone()),
+        };
+        if request.kind() == InputKind::Url {
+            params.insert("elicitationId".to_owned(), raw(&id)?);
+        } else {
+            params.shift_remove("mode");
+            if let Some(schema) = params.get_mut("requestedSchema") {
+                *schema = plain(schema)?;
             }
-            (InputKind::Form, Self::PlainForms) => {
-                params.remove("mode");
-                make_plain(&mut params)?;
-            }
-            _ => {}
         }
-        Ok(Value::Object(params))
+        raw(&params).map(Into::into)
     }
+}
+
+/// An object whose members keep their order.
+type Members = IndexMap<String, Box<RawValue>>;
+
+fn read<T: for<'a> Deserialize<'a>>(json: &RawValue) -> Result<T, ProtocolError> {
+    serde_json::from_str(json.get()).map_err(|_| unreadable())
+}
+
+fn raw(value: &impl Serialize) -> Result<Box<RawValue>, ProtocolError> {
+    to_raw_value(value).map_err(|_| unreadable())
+}
+
+fn unreadable() -> ProtocolError {
+    ProtocolError::internal("its parameters cannot be put into JSON")
 }
 
 fn modes_of(declared: &ElicitationCapability) -> ElicitationModes {
@@ -78,16 +101,14 @@ fn modes_of(declared: &ElicitationCapability) -> ElicitationModes {
     }
 }
 
-/// Puts a form into the schemas of 2025-06-18.
-fn make_plain(params: &mut Map<String, Value>) -> Result<(), ProtocolError> {
-    let fields = params
-        .get_mut("requestedSchema")
-        .and_then(|schema| schema.get_mut("properties"))
-        .and_then(Value::as_object_mut);
-    for (name, field) in fields.into_iter().flatten() {
-        let Some(field) = field.as_object_mut() else {
-            continue;
-        };
+/// A form in the schemas of 2025-06-18.
+fn plain(schema: &RawValue) -> Result<Box<RawValue>, ProtocolError> {
+    let mut schema: Members = read(schema)?;
+    let Some(properties) = schema.get_mut("properties") else {
+        return raw(&schema);
+    };
+    let mut fields: IndexMap<String, IndexMap<String, Value>> = read(properties)?;
+    for (name, field) in &mut fields {
         if field.get("type") == Some(&json!("array")) {
             return Err(ProtocolError::internal(format!(
                 "its field `{name}` is a choice of several, which protocol version {} has no form \
@@ -96,16 +117,17 @@ fn make_plain(params: &mut Map<String, Value>) -> Result<(), ProtocolError> {
             )));
         }
         if field.get("type") != Some(&json!("boolean")) {
-            field.remove("default");
+            field.shift_remove("default");
         }
-        if let Some(Value::Array(choices)) = field.remove("oneOf") {
+        if let Some(Value::Array(choices)) = field.shift_remove("oneOf") {
             let all =
                 |member| -> Vec<&Value> { choices.iter().map(|choice| &choice[member]).collect() };
             field.insert("enum".to_owned(), json!(all("const")));
             field.insert("enumNames".to_owned(), json!(all("title")));
         }
     }
-    Ok(())
+    *properties = raw(&fields)?;
+    raw(&schema)
 }
 
 #[cfg(test)]
@@ -148,7 +170,12 @@ mod tests {
         assert_eq!(Dialect::Full.declared(&url).elicitation, modes(false, true));
     }
 
-    fn form(properties: Value) -> InputRequest {
+    fn put(dialect: Dialect, question: &InputRequest) -> Value {
+        let params = dialect.params(question, "7").unwrap();
+        serde_json::from_str(params.get()).unwrap()
+    }
+
+    fn form(properties: &Value) -> InputRequest {
         let params = json!({
             "mode": "form",
             "message": "?",
@@ -160,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_form_is_put_as_2025_06_18_knows_it() {
-        let question = form(json!({
+        let question = form(&json!({
             "sure": { "type": "boolean", "default": true },
             "percent": { "type": "integer", "minimum": 1, "default": 10 },
             "mail": { "type": "string", "format": "email", "default": "a@b.org" },
@@ -169,9 +196,8 @@ mod tests {
                 { "const": "r", "title": "Red" }, { "const": "g", "title": "Green" },
             ] },
         }));
-        let params = Dialect::PlainForms.params(&question, "id").unwrap();
         assert_eq!(
-            params,
+            put(Dialect::PlainForms, &question),
             json!({
                 "message": "?",
                 "requestedSchema": { "type": "object", "properties": {
@@ -187,13 +213,24 @@ mod tests {
             })
         );
         let same: Value = serde_json::from_str(question.params.get()).unwrap();
-        assert_eq!(Dialect::Full.params(&question, "id").unwrap(), same);
+        assert_eq!(put(Dialect::Full, &question), same);
+    }
+
+    #[test]
+    fn members_keep_their_order() {
+        let text = r#"{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{"z":{"type":"string","minLength":1},"a":{"type":"boolean"}},"required":["z","a"]}}"#;
+        let params = RawValue::from_string(text.to_owned()).unwrap();
+        let question = InputRequest::new("elicitation/create", params.into());
+        let plain = Dialect::PlainForms.params(&question, "7").unwrap();
+        assert_eq!(plain.get(), text.replace(r#""mode":"form","#, ""));
+        let full = Dialect::Full.params(&question, "7").unwrap();
+        assert_eq!(full.get(), text);
     }
 
     #[test]
     fn what_a_version_has_no_form_for_is_an_error() {
         let items = json!({ "type": "string", "enum": ["a"] });
-        let question = form(json!({ "several": { "type": "array", "items": items } }));
+        let question = form(&json!({ "several": { "type": "array", "items": items } }));
         let error = Dialect::PlainForms.params(&question, "id").unwrap_err();
         assert!(error.message.contains("`several`"), "{error}");
         assert!(error.message.contains("2025-06-18"), "{error}");
@@ -205,7 +242,7 @@ mod tests {
         let params = json!({ "mode": "url", "message": "?", "url": "https://a.org" });
         let raw = serde_json::value::to_raw_value(&params).unwrap();
         let question = InputRequest::new("elicitation/create", raw.into());
-        let put = Dialect::Full.params(&question, "7").unwrap();
+        let put = put(Dialect::Full, &question);
         assert_eq!(put["elicitationId"], "7");
         assert_eq!(put["url"], "https://a.org");
     }

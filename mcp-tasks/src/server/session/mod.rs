@@ -2,19 +2,19 @@
 
 mod dialect;
 mod progress;
+mod written;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleServer;
-use rmcp::model::{
-    ClientResult, CustomNotification, CustomRequest, ErrorCode, ServerNotification, ServerRequest,
-};
+use rmcp::model::{ClientResult, CustomNotification, ErrorCode, ServerNotification};
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 pub(super) use self::dialect::Dialect;
 pub(super) use self::progress::notices;
+pub(super) use self::written::as_written;
 use crate::protocol::{InputKind, InputRequest, ProtocolError};
 use crate::runtime::{Asking, SessionAnswer, SessionClient};
 
@@ -61,10 +61,7 @@ impl SessionClient for Session {
         let id = new_id();
         let params = id.as_ref().map_err(Clone::clone);
         let params = params.and_then(|id| self.dialect.params(request, id));
-        let question = params.map(|params| {
-            let request = CustomRequest::new(request.method.clone(), Some(params));
-            ServerRequest::CustomRequest(request)
-        });
+        let question = params.and_then(|params| written::request(&request.method, params));
         let opened = self.opened.clone();
         Box::pin(async move {
             let handle = peer

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::engine::{Event, Handler, Lifecycle, LoopId, RmcpLoop};
 use super::super::era::{Era, INITIALIZE, Versions};
+use super::super::session::as_written;
 use super::StdioServer;
 use super::in_flight::{InFlight, Owner, RequestKey};
 use super::lines::Line;
@@ -369,7 +370,11 @@ impl Connection {
                 self.opened = Some(with_id(opened, RESUMED));
             }
         }
-        match serde_json::to_string(&message) {
+        let written = match &message {
+            JsonRpcMessage::Request(request) => as_written(request),
+            _ => None,
+        };
+        match written.map_or_else(|| serde_json::to_string(&message), Ok) {
             Ok(line) => self.write(line).await,
             Err(error) => tracing::error!(%error, "a message of rmcp's could not be written"),
         }

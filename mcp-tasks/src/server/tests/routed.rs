@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::super::{NoHandler, TaskServer};
 use super::stdio::Client;
 use super::{Greeter, initialize, server, standalone};
-use crate::{State, ToolError, ask_user, mcp_task, step_value};
+use crate::{State, ToolError, ask_user, mcp_task, set_status, step_value};
 
 #[mcp_task(crate = crate)]
 async fn deploy(a: u32) -> String {
@@ -33,6 +33,7 @@ async fn question() -> Result<String, ToolError> {
 /// Runs until it is dropped.
 #[mcp_task(crate = crate)]
 async fn slow(name: String, State(record): State<Record>) {
+    set_status("begun");
     step_value(hang(name, record)).await;
 }
 
@@ -289,7 +290,7 @@ fn a_tool_on_both_sides_is_a_build_error() {
 mod http {
     use ::http::Request;
     use axum::body::Body;
-    use tokio::io::AsyncWriteExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
 
     use super::super::super::TaskService;
@@ -356,7 +357,28 @@ mod http {
         let service = with_slow_tools(&record).into_service().unwrap();
         let application = axum::Router::new().route_service("/mcp", service);
         tokio::spawn(async move { axum::serve(listener, application).await });
-        let body = endless(1, "left").to_string();
+        let mut told = endless(1, "told");
+        told["params"]["_meta"]["progressToken"] = json!(1);
+        for (name, call) in [("left", endless(1, "left")), ("told", told)] {
+            let mut stream = post_to(address, &call).await;
+            record.wait_for(&format!("{name} begun")).await;
+            if name == "told" {
+                // The response has begun.
+                let mut read = String::new();
+                while !read.contains("notifications/progress") {
+                    let mut bytes = [0; 512];
+                    let count = stream.read(&mut bytes).await.unwrap();
+                    assert_ne!(count, 0, "{read}");
+                    read.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+                }
+            }
+            drop(stream);
+            record.wait_for(&format!("{name} dropped")).await;
+        }
+    }
+
+    async fn post_to(address: std::net::SocketAddr, call: &Value) -> TcpStream {
+        let body = call.to_string();
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
@@ -366,8 +388,6 @@ mod http {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(body.as_bytes()).await.unwrap();
-        record.wait_for("left begun").await;
-        drop(stream);
-        record.wait_for("left dropped").await;
+        stream
     }
 }
