@@ -215,7 +215,7 @@ async fn only_what_the_client_declared_is_asked() {
                 assert_eq!(asked_key.as_str(), key);
                 assert_eq!((request.kind(), &*request.method), (kind, kind.method()));
             } else {
-                let error = called.err().expect("it cannot be asked");
+                let error = called.expect_err("it cannot be asked");
                 assert_eq!(error.code.0, -32021, "{error:?}");
                 assert!(error.message.contains(kind.capability()), "{error:?}");
                 assert_eq!(

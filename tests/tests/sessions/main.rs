@@ -6,6 +6,7 @@ mod questions;
 mod theirs;
 mod withdrawn;
 
+use mcp_tasks_tests::rounds::accepted;
 use mcp_tasks_tests::{Session, Transport};
 use serde_json::{Value, json};
 
@@ -21,11 +22,6 @@ fn able() -> Value {
 
 async fn open(transport: Transport, version: &str, capabilities: Value) -> Session {
     Session::open(FIXTURES, transport, version, capabilities).await
-}
-
-/// An answer that accepts, with this content.
-fn accepted(content: Value) -> Value {
-    json!({ "action": "accept", "content": content })
 }
 
 /// Makes each case a test over every transport.
