@@ -146,6 +146,10 @@ impl Driver {
         if !matches!(self.record, Record::Task(_)) || !self.shared.stop.is_cancelled() {
             return false;
         }
+        // What cannot be run again has as long as a step.
+        if !self.replayable {
+            return false;
+        }
         self.context.stop_steps();
         !self.context.is_in_step()
     }
