@@ -69,6 +69,7 @@ async fn call(runtime: &Runtime, retry: Option<&Retry<'_>>) -> Called {
         meta: None,
         retry,
         session: None,
+        progress: None,
     };
     let tool = runtime.tool("order").expect("the tool is there");
     let called = runtime.call(tool, call).await;
