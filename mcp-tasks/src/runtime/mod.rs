@@ -173,7 +173,7 @@ impl Runtime {
     }
 
     /// Whether calls that ask in rounds can go on in another process.
-    pub(crate) fn seals_for_good(&self) -> bool {
+    pub fn seals_for_good(&self) -> bool {
         self.is_durable() || self.shared.sealer.has_secrets()
     }
 
