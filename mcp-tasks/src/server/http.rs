@@ -29,6 +29,7 @@ use super::access::Access;
 use super::engine::Engine;
 use super::era::{Era, Versions, opens_sessions, refuse_gone};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
+use super::mirrored::MirroredArguments;
 use super::subscription::Stream;
 use super::told;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
@@ -48,6 +49,7 @@ const DISCARDING: Duration = Duration::from_secs(5);
 pub(super) struct HttpConfig {
     pub(super) access: Access,
     pub(super) names: NamePolicy,
+    pub(super) mirrored: MirroredArguments,
     pub(super) message_limit: usize,
     pub(super) versions: Arc<Versions>,
 }
@@ -178,6 +180,10 @@ impl Layer {
         headers::check_version(&parts.headers, &message).map_err(|e| refuse(&e))?;
         self.config.versions.admit(&message, outside)?;
         headers::check_method_and_name(&parts.headers, &message, self.config.names)
+            .map_err(|e| refuse(&e))?;
+        self.config
+            .mirrored
+            .check(&parts.headers, &message)
             .map_err(|e| refuse(&e))?;
         refuse_gone(&message).map_err(|e| refuse(&e))?;
         let caller = parts
