@@ -59,6 +59,11 @@ mod task;
 /// that names each argument with its path and the rule. A task that has begun
 /// keeps its arguments when later code has narrower limits.
 ///
+/// `#[schemars(extend("x-mcp-header" = "Region"))]` on an argument that is a text,
+/// a whole number or a `bool` has clients repeat it in the HTTP header
+/// `Mcp-Param-Region`, by which proxies may route. A call whose header and argument
+/// differ is refused with `-32020`.
+///
 /// A parameter whose type is called `State`, `Caller`, `ClientInfo` or `Meta` is
 /// not an argument: the server gives what was registered with `.state(..)`, who
 /// called, with which program, and the `_meta` of the call. What a task is given

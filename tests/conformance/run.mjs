@@ -1,14 +1,13 @@
-// Runs the tasks scenarios of the public conformance suite against the fixture
-// server, and what another scenario checks of subscriptions, and counts what
-// passed.
+// Runs the public conformance suite against the fixture server, as each revision
+// of MCP requires it, and counts what passed.
 //
 // The suite's exit code is not enough: a scenario that was skipped exits 0, and
 // a server that answers every call with an error passes several checks. So
-// each scenario must write exactly as many SUCCESS checks as it is known to
-// have, and no others.
+// each scenario must write exactly the checks that it is known to have
+// (expected.mjs).
 //
 //     npm ci --ignore-scripts
-//     node run.mjs ../../target/debug/fixtures [SCENARIO...]
+//     node run.mjs ../../target/debug/fixtures [REVISION...]
 
 import { execFile, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -16,32 +15,16 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-// The checks of each scenario in the pinned version of the suite: how many, or
-// which, where the rest needs tools that the fixture server has no use for. Not
-// run: `tasks-status-notifications`, which the suite itself skips, and
-// `tasks-mrtr-composition`, which needs questions before a task exists.
-const EXPECTED = {
-  "tasks-lifecycle": 9,
-  "tasks-capability-negotiation": 5,
-  "tasks-wire-fields": 4,
-  "tasks-request-state-removal": 3,
-  "tasks-mrtr-input": 4,
-  "tasks-request-headers": 5,
-  "tasks-dispatch-and-envelope": 9,
-  "tasks-required-task-error": 3,
-  "server-stateless": [
-    "sep-2575-server-sends-subscription-ack",
-    "sep-2575-server-tags-subscription-id",
-    "sep-2575-server-honors-notification-filter",
-  ],
-};
+import { EXPECTED } from "./expected.mjs";
+
 const NODE_MAJOR = 22;
 const LISTENING_MS = 20_000;
-const SCENARIO_MS = 120_000;
+const REVISION_MS = 180_000;
 
 const here = dirname(fileURLToPath(import.meta.url));
 const results = join(here, "results");
-const suite = join(here, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const suite = join(here, "node_modules/@modelcontextprotocol/conformance");
+const program = join(suite, "dist/index.js");
 
 function fail(words) {
   console.error(`conformance: ${words}`);
@@ -78,61 +61,94 @@ function start(binary) {
   return { server, said, url };
 }
 
-/** Runs one scenario and reads the checks that it wrote. */
-function check(node, url, scenario) {
-  const folder = join(results, scenario);
-  // Not `--spec-version`: with it extension scenarios are skipped.
-  const args = [suite, "server", "--url", url, "--scenario", scenario, "--output-dir", folder];
+/** The scenarios that the suite scores a server of this revision by. */
+function scoredAt(revision) {
+  const lines = readFileSync(join(suite, "requirements", `${revision}.yaml`), "utf8").split("\n");
+  const rest = lines.slice(lines.indexOf("server:") + 1);
+  const end = rest.findIndex((line) => !line.startsWith("  - "));
+  return new Set(rest.slice(0, end).map((line) => line.slice("  - ".length)));
+}
+
+/** Runs everything that a revision requires and gives the checks by scenario. */
+function run(node, url, revision) {
+  const folder = join(results, revision);
+  const args = [program, "server", "--url", url, "--requirements", revision, "--output-dir", folder];
   return new Promise((resolve) => {
-    execFile(node, args, { timeout: SCENARIO_MS, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-      const [run] = existsSync(folder) ? readdirSync(folder) : [];
-      const written = run && join(folder, run, "checks.json");
-      if (written && existsSync(written)) return resolve(JSON.parse(readFileSync(written, "utf8")));
-      console.error(`${scenario} wrote no checks\n${error ?? ""}\n${stdout}${stderr}`);
-      resolve([]);
+    execFile(node, args, { timeout: REVISION_MS, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      const written = new Map();
+      for (const run of existsSync(folder) ? readdirSync(folder) : []) {
+        const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(run)?.[1];
+        const checks = join(folder, run, "checks.json");
+        if (scenario && existsSync(checks)) written.set(scenario, JSON.parse(readFileSync(checks, "utf8")));
+      }
+      resolve({ written, broke: error && `the suite ended with ${error.signal ?? error.code}\n${stdout}${stderr}` });
     });
   });
 }
 
 const [binary, ...chosen] = process.argv.slice(2);
-if (!binary) fail("usage: node run.mjs PATH_OF_FIXTURES [SCENARIO...]");
+if (!binary) fail("usage: node run.mjs PATH_OF_FIXTURES [REVISION...]");
 if (!existsSync(binary)) fail(`${binary} is missing: cargo build -p mcp-tasks-tests --bin fixtures`);
-if (!existsSync(suite)) fail("the suite is not installed: npm ci --ignore-scripts in tests/conformance");
-const unknown = chosen.find((scenario) => !(scenario in EXPECTED));
-if (unknown) fail(`there is no scenario ${unknown}; there are: ${Object.keys(EXPECTED).join(", ")}`);
+if (!existsSync(program)) fail("the suite is not installed: npm ci --ignore-scripts in tests/conformance");
+const unknown = chosen.find((revision) => !(revision in EXPECTED));
+if (unknown) fail(`there is no revision ${unknown}; there are: ${Object.keys(EXPECTED).join(", ")}`);
 
 const node = findNode();
 rmSync(results, { recursive: true, force: true });
 const { server, said, url: listening } = start(binary);
 const url = await listening.catch((error) => fail(`the fixture server failed: ${error.message}\n${said.join("\n")}`));
 
-const row = (...cells) => console.log(cells.map((cell, i) => (i ? String(cell).padStart(9) : cell.padEnd(30))).join(""));
-row("scenario", "expected", "success", "failure", "warning", "other", "seconds");
+const row = (...cells) => console.log(cells.map((cell, i) => (i ? String(cell).padStart(9) : cell.padEnd(46))).join(""));
 const troubles = [];
-let passed = 0;
-let failed = 0;
-for (const scenario of chosen.length ? chosen : Object.keys(EXPECTED)) {
+const sums = [];
+for (const revision of chosen.length ? chosen : Object.keys(EXPECTED)) {
   const begun = Date.now();
-  const chosenChecks = Array.isArray(EXPECTED[scenario]) ? EXPECTED[scenario] : undefined;
-  const checks = (await check(node, url, scenario)).filter(({ id }) => chosenChecks?.includes(id) ?? true);
-  const count = (status) => checks.filter((check) => check.status === status).length;
-  const [success, failure, warning] = ["SUCCESS", "FAILURE", "WARNING"].map(count);
-  const other = checks.length - success - failure - warning;
-  const expected = chosenChecks?.length ?? EXPECTED[scenario];
-  row(scenario, expected, success, failure, warning, other, ((Date.now() - begun) / 1000).toFixed(1));
-  for (const check of checks.filter((check) => check.status !== "SUCCESS")) {
-    troubles.push(`${scenario}: ${check.status} ${check.id}: ${check.errorMessage ?? check.description}`);
+  const { written, broke } = await run(node, url, revision);
+  if (broke) troubles.push(`${revision}: ${broke}`);
+  const scored = scoredAt(revision);
+  const scenarios = new Set([...Object.keys(EXPECTED[revision]), ...scored, ...written.keys()]);
+  const notes = [];
+  const sum = { scored: 0, green: 0, expected: 0, success: 0, failure: 0, warning: 0, skipped: 0 };
+  row(`-- ${revision}`, "scored", "expected", "success", "failure", "warning", "skipped");
+  for (const scenario of scenarios) {
+    const known = EXPECTED[revision][scenario];
+    const expected = typeof known === "number" ? { success: known } : known ?? { success: 0 };
+    const checks = written.get(scenario) ?? [];
+    const count = (status) => checks.filter((check) => check.status === status).length;
+    const [success, failure, warning, skipped] = ["SUCCESS", "FAILURE", "WARNING", "SKIPPED"].map(count);
+    const isScored = scored.has(scenario);
+    row(scenario, isScored ? "yes" : "no", expected.success, success, failure, warning, skipped);
+    const wrong = [];
+    if (!known) wrong.push("expected.mjs does not know it");
+    if (!written.has(scenario)) wrong.push("it wrote no checks");
+    if (success !== expected.success) wrong.push(`${success} checks passed, ${expected.success} must`);
+    for (const status of ["FAILURE", "WARNING", "SKIPPED"]) {
+      const of = checks.filter((check) => check.status === status);
+      if (of.length === (expected[status] ?? 0)) continue;
+      wrong.push(`${of.length} ${status}, not ${expected[status] ?? 0}`);
+      wrong.push(...of.map((check) => `${check.id}: ${check.errorMessage ?? check.description}`));
+    }
+    troubles.push(...wrong.map((words) => `${revision} ${scenario}: ${words}`));
+    if (expected.why) notes.push(`${scenario}: ${expected.why}`);
+    sum.expected += expected.success;
+    sum.success += success;
+    sum.failure += failure;
+    sum.warning += warning;
+    sum.skipped += skipped;
+    if (isScored) sum.scored += 1;
+    if (isScored && failure === 0 && success > 0) sum.green += 1;
   }
-  if (success !== expected) troubles.push(`${scenario}: ${success} checks passed, ${expected} must`);
-  passed += success;
-  failed += Math.max(Math.abs(expected - success), checks.length - success);
+  row("", "", sum.expected, sum.success, sum.failure, sum.warning, sum.skipped);
+  for (const note of notes) console.log(`   ${note}`);
+  const seconds = ((Date.now() - begun) / 1000).toFixed(1);
+  const checks = `${sum.success} of ${sum.expected} checks passed, ${sum.failure} failed, ${sum.warning} warned, ${sum.skipped} skipped`;
+  sums.push(`${revision}: ${sum.green} of ${sum.scored} scored scenarios without a failure; ${checks} (${seconds} s)`);
 }
 if (server.exitCode !== null || server.signalCode !== null) {
   troubles.push(`the fixture server ended with ${server.exitCode ?? server.signalCode}`);
-  failed += 1;
 }
 if (troubles.length) {
   console.log(["", ...troubles, "", "The server said:", ...said, `The checks are in ${results}`].join("\n"));
 }
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+console.log(["", ...sums].join("\n"));
+process.exit(troubles.length ? 1 : 0);

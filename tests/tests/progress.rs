@@ -57,7 +57,7 @@ async fn a_call_tells_how_it_goes(transport: Transport) {
     let server = server(transport).await;
     let client = without_tasks(&server);
     for token in [json!("a \u{e4}"), json!(7)] {
-        let arguments = json!({ "steps": 3, "ms": 300 });
+        let arguments = json!({ "steps": 3, "ms": 100 });
         let told = client.told("report", arguments, Some(token.clone())).await;
         assert_eq!(told.reply.tool_text(), "done");
         assert_eq!(words(&told), ["step 1", "step 2", "step 3", "finished"]);
@@ -78,7 +78,7 @@ async fn what_follows_quickly_is_told_seldom_and_the_last_always(transport: Tran
     let started = tokio::time::Instant::now();
     let arguments = json!({ "steps": 200, "ms": 1 });
     let told = client.told("report", arguments, Some(json!("t"))).await;
-    let intervals = started.elapsed().as_millis() / 250;
+    let intervals = started.elapsed().as_millis() / 25;
     assert_eq!(told.reply.tool_text(), "done");
     told.grows(&json!("t"));
     let words = words(&told);

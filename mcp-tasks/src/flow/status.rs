@@ -36,8 +36,9 @@ use crate::task::{Progress, TaskId, millis};
 ///
 /// # Durability
 ///
-/// Written with whatever the function does next, else at most every 250 ms, which
-/// is how often a client is told at most; the last message always is.
+/// Written with whatever the function does next, else at most every 250 ms; the
+/// last message always is. The client of a call that is no task is told at most
+/// every 25 ms.
 pub fn set_status(message: impl Into<String>) -> SetStatus {
     SetStatus(message.into())
 }

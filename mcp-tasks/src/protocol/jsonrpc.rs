@@ -93,6 +93,14 @@ pub(crate) struct Params<'a> {
     pub(crate) arguments: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) notifications: Option<&'a RawValue>,
+    /// What `initialize` wants to speak.
+    #[serde(
+        borrow,
+        default,
+        rename = "protocolVersion",
+        deserialize_with = "present"
+    )]
+    pub(crate) protocol_version: Option<&'a RawValue>,
 }
 
 /// Keeps `null` apart from a member that is not there.

@@ -17,6 +17,8 @@ use super::handler::Merged;
 use super::headers::NamePolicy;
 #[cfg(feature = "http")]
 use super::http::{HttpConfig, TaskService};
+#[cfg(feature = "http")]
+use super::mirrored::MirroredArguments;
 use super::stdio::StdioServer;
 use super::stop::GRACE;
 use super::{BuiltServer, NoHandler};
@@ -278,8 +280,9 @@ impl<H: ServerHandler> TaskServer<H> {
     /// # Errors
     ///
     /// [`Error`] when a tool's name is used twice (the wrapped handler's tools,
-    /// as far as its `get_tool` knows them, count), when a state is missing, or
-    /// when an allow-list has an entry that could never match.
+    /// as far as its `get_tool` knows them, count), when a state is missing, when
+    /// an allow-list has an entry that could never match, or when an
+    /// `x-mcp-header` stands where the specification has no header for it.
     pub fn build(self) -> Result<BuiltServer, Error> {
         #[cfg(feature = "http")]
         self.access.validate()?;
@@ -294,6 +297,8 @@ impl<H: ServerHandler> TaskServer<H> {
                 tool.name()
             )));
         }
+        #[cfg(feature = "http")]
+        let mirrored = MirroredArguments::of(&runtime)?;
         let notice = if runtime.tools().next().is_none() {
             None
         } else if !self.has_store {
@@ -324,6 +329,7 @@ impl<H: ServerHandler> TaskServer<H> {
             HttpConfig {
                 access: self.access,
                 names: self.names,
+                mirrored,
                 message_limit,
                 versions: Arc::clone(&versions),
             },

@@ -10,8 +10,17 @@ use rmcp::model::ProtocolVersion;
 
 use crate::protocol::{Message, MessageKind, PROTOCOL_VERSION, ProtocolError, Reply};
 
-/// The method that opens an older session, whatever version it names.
+/// The method that opens an older session, whatever version it asks for.
 pub(super) const INITIALIZE: &str = "initialize";
+
+/// The methods that 2026-07-28 has taken out.
+const GONE: [&str; 5] = [
+    INITIALIZE,
+    "logging/setLevel",
+    "ping",
+    "resources/subscribe",
+    "resources/unsubscribe",
+];
 
 /// The two ways in which a message can be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +55,16 @@ impl Versions {
     /// `outside` is a version that the transport carries beside the message,
     /// which counts only where the message itself names none.
     pub(super) fn era(message: &Message<'_>, outside: Option<&str>) -> Option<Era> {
+        let named = message.meta().protocol_version.as_deref();
         if message.kind() == MessageKind::Request && message.method() == INITIALIZE {
-            return Some(Era::Session);
+            let asks_for_a_version = message.params().protocol_version.is_some();
+            // Without one it is no handshake, and may be of a client that looks
+            // for what a server still has.
+            if asks_for_a_version || named.is_none() {
+                return Some(Era::Session);
+            }
         }
-        let named = message.meta().protocol_version.as_deref().or(outside)?;
+        let named = named.or(outside)?;
         // A version that nobody knows is refused like a newer one, by its name.
         Some(if opens_sessions(named) {
             Era::Session
@@ -79,6 +94,21 @@ impl Versions {
             .map(drop)
             .map_err(|error| refuse(&error))
     }
+}
+
+/// Refuses a request under 2026-07-28 for a method that is older.
+///
+/// rmcp looks at the parameters of some first, and at a header that the
+/// specification does not have for them.
+///
+/// # Errors
+///
+/// `-32601`, with HTTP status 404.
+pub(super) fn refuse_gone(message: &Message<'_>) -> Result<(), ProtocolError> {
+    if GONE.contains(&message.method()) {
+        return Err(ProtocolError::method_not_found(message.method()));
+    }
+    Ok(())
 }
 
 /// Whether a version is one of those that begin with `initialize`.
@@ -120,11 +150,27 @@ mod tests {
     }
 
     #[test]
-    fn initialize_opens_a_session_whatever_it_names() {
+    fn initialize_opens_a_session_whatever_it_asks_for() {
+        let handshake = |version: &str, meta: &str| {
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{
+                    "protocolVersion":"{version}"{meta}}}}}"#
+            );
+            era(&text, Some("2026-07-28"))
+        };
+        let meta = r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+        for meta in ["", meta] {
+            for version in ["2025-11-25", "2026-07-28"] {
+                assert_eq!(handshake(version, meta), Some(Era::Session));
+            }
+        }
+        // Asks for none, and says by itself what it is meant as.
         assert_eq!(
             era(&request("initialize", "2026-07-28"), None),
-            Some(Era::Session)
+            Some(Era::Standalone)
         );
+        let bare = r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#;
+        assert_eq!(era(bare, None), Some(Era::Session));
     }
 
     #[test]

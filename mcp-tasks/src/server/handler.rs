@@ -5,7 +5,10 @@
 //! calls of them in older sessions, where the function runs on the open call.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CompleteRequestParams,
@@ -21,6 +24,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::catalogue::Catalogue;
+use super::subscription::Begun;
 
 /// The methods that MCP defines: malformed parameters are the only way in which
 /// they reach a handler as custom requests.
@@ -248,7 +252,16 @@ impl<H: ServerHandler> ServerHandler for Merged<H> {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.inner.listen(context).await
+        let begun = context.request_context().extensions.get::<Begun>().cloned();
+        let mut listening = pin!(self.inner.listen(context));
+        let first = poll_fn(|cx| Poll::Ready(listening.as_mut().poll(cx))).await;
+        if let Some(begun) = begun {
+            begun.tell();
+        }
+        match first {
+            Poll::Ready(end) => end,
+            Poll::Pending => listening.await,
+        }
     }
 
     #[expect(deprecated, reason = "older sessions still subscribe this way")]

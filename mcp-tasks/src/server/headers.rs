@@ -70,14 +70,13 @@ pub(super) fn check_method_and_name(
     match single(headers, NAME_HEADER)? {
         None if policy == NamePolicy::TasksMayOmit && method.starts_with("tasks/") => Ok(()),
         None => Err(missing("Mcp-Name")),
-        Some(header) => match decode(header) {
-            None => Err(refusal(format!(
-                "header `Mcp-Name` is not valid Base64 of UTF-8 text between `{}` and `{}`",
-                SENTINEL.0, SENTINEL.1
-            ))),
-            Some(decoded) if decoded != *name => Err(mismatch("Mcp-Name", &decoded, &name)),
-            Some(_) => Ok(()),
-        },
+        Some(header) => {
+            let header = unwrapped("Mcp-Name", header)?;
+            if header == *name {
+                return Ok(());
+            }
+            Err(mismatch("Mcp-Name", &header, &name))
+        }
     }
 }
 
@@ -100,7 +99,16 @@ pub(super) fn single<'a>(
     })
 }
 
-/// Takes the Base64 wrapping off a value that has one.
+/// The value of a header without its Base64 wrapping, if it has one.
+pub(super) fn unwrapped(header: &str, value: &str) -> Result<String, ProtocolError> {
+    decode(value).ok_or_else(|| {
+        refusal(format!(
+            "header `{header}` is not valid Base64 of UTF-8 text between `{}` and `{}`",
+            SENTINEL.0, SENTINEL.1
+        ))
+    })
+}
+
 fn decode(value: &str) -> Option<String> {
     let wrapped = value
         .strip_prefix(SENTINEL.0)
@@ -111,17 +119,17 @@ fn decode(value: &str) -> Option<String> {
     }
 }
 
-fn missing(header: &str) -> ProtocolError {
+pub(super) fn missing(header: &str) -> ProtocolError {
     refusal(format!("header `{header}` is missing"))
 }
 
-fn mismatch(header: &str, value: &str, body: &str) -> ProtocolError {
+pub(super) fn mismatch(header: &str, value: &str, body: &str) -> ProtocolError {
     refusal(format!(
         "header `{header}` says `{value}`, but the message says `{body}`"
     ))
 }
 
-fn refusal(message: String) -> ProtocolError {
+pub(super) fn refusal(message: String) -> ProtocolError {
     ProtocolError::new(ErrorCode::HEADER_MISMATCH, message)
 }
 

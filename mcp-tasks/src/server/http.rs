@@ -27,8 +27,9 @@ use tower_service::Service;
 
 use super::access::Access;
 use super::engine::Engine;
-use super::era::{Era, Versions, opens_sessions};
+use super::era::{Era, Versions, opens_sessions, refuse_gone};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
+use super::mirrored::MirroredArguments;
 use super::subscription::Stream;
 use super::told;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
@@ -48,6 +49,7 @@ const DISCARDING: Duration = Duration::from_secs(5);
 pub(super) struct HttpConfig {
     pub(super) access: Access,
     pub(super) names: NamePolicy,
+    pub(super) mirrored: MirroredArguments,
     pub(super) message_limit: usize,
     pub(super) versions: Arc<Versions>,
 }
@@ -179,6 +181,11 @@ impl Layer {
         self.config.versions.admit(&message, outside)?;
         headers::check_method_and_name(&parts.headers, &message, self.config.names)
             .map_err(|e| refuse(&e))?;
+        self.config
+            .mirrored
+            .check(&parts.headers, &message)
+            .map_err(|e| refuse(&e))?;
+        refuse_gone(&message).map_err(|e| refuse(&e))?;
         let caller = parts
             .extensions
             .get::<Caller>()
@@ -195,11 +202,6 @@ impl Layer {
             }
         } else if let Some(answer) = self.router.route(&message, &caller).await {
             return Ok(reply(answer));
-        }
-        // rmcp would ask for an `Mcp-Name` here that the specification does not
-        // have, and so hide that the method is gone.
-        if let "resources/subscribe" | "resources/unsubscribe" = message.method() {
-            return Err(refuse(&ProtocolError::method_not_found(message.method())));
         }
         Ok(self.hand_on(parts, body.clone()).await)
     }

@@ -22,6 +22,8 @@ mod headers;
 mod http;
 #[cfg(feature = "http")]
 mod listen;
+#[cfg(feature = "http")]
+mod mirrored;
 mod session;
 mod stdio;
 mod stop;

@@ -40,6 +40,10 @@ use crate::task::{Entry, Event, InputKey, Snapshot, Timestamp};
 /// A status that nothing else carries is written, or told, this often at most.
 const STATUS_INTERVAL: Duration = Duration::from_millis(250);
 
+/// How often at most the client of a call is told of its progress, which costs a
+/// line and no write.
+const NOTICE_INTERVAL: Duration = Duration::from_millis(25);
+
 /// A function under way.
 pub(super) struct Driver {
     shared: Arc<Shared>,

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::record::Record;
 use super::session::Answered;
-use super::{Driver, STATUS_INTERVAL};
+use super::{Driver, NOTICE_INTERVAL, STATUS_INTERVAL};
 use crate::flow::{Contradiction, ToolOutput};
 use crate::runtime::lease::Standing;
 
@@ -212,7 +212,11 @@ impl Driver {
     }
 
     pub(super) fn status_due(&self) -> Instant {
+        let interval = match self.record {
+            Record::Call(_) => NOTICE_INTERVAL,
+            _ => STATUS_INTERVAL,
+        };
         self.status_written
-            .map_or_else(Instant::now, |written| written + STATUS_INTERVAL)
+            .map_or_else(Instant::now, |written| written + interval)
     }
 }

@@ -13,7 +13,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::super::engine::{Event, Handler, Lifecycle, LoopId, RmcpLoop};
-use super::super::era::{Era, INITIALIZE, Versions};
+use super::super::era::{Era, INITIALIZE, Versions, refuse_gone};
 use super::super::session::as_written;
 use super::StdioServer;
 use super::in_flight::{InFlight, Owner, RequestKey};
@@ -177,8 +177,7 @@ impl Connection {
         let in_session = self.session.is_some() || self.opened.is_some();
         match Versions::era(message, None) {
             Some(Era::Standalone) => match self.server.versions.admit(message, None) {
-                Ok(()) if message.method() == LISTEN => self.listen(text.to_vec(), key, id),
-                Ok(()) => self.route(text.to_vec(), key, id),
+                Ok(()) => self.standalone(message, text, key, id).await,
                 Err(reply) => self.reply(reply).await,
             },
             Some(Era::Session) if in_session || message.method() == INITIALIZE => {
@@ -193,6 +192,20 @@ impl Connection {
                     self.refuse(Some(id), &error).await;
                 }
             }
+        }
+    }
+
+    async fn standalone(
+        &mut self,
+        message: &Message<'_>,
+        text: &[u8],
+        key: RequestKey,
+        id: &RawValue,
+    ) {
+        match refuse_gone(message) {
+            Err(error) => self.refuse(Some(id), &error).await,
+            Ok(()) if message.method() == LISTEN => self.listen(text.to_vec(), key, id),
+            Ok(()) => self.route(text.to_vec(), key, id),
         }
     }
 

@@ -11,6 +11,7 @@ mod theirs;
 use rmcp::model::Extensions;
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::theirs::Begun;
 use self::theirs::{Heard, Theirs};
 use super::engine::Handler;
 use crate::protocol::{Message, Reply};

@@ -21,6 +21,20 @@ pub(super) struct Theirs {
     events: mpsc::Receiver<Event>,
 }
 
+/// Goes with a request to the handler, which tells by it that it listens.
+///
+/// rmcp acknowledges a subscription before its handler is asked to listen, which
+/// would then miss what happens in between.
+#[derive(Clone)]
+pub(in crate::server) struct Begun(mpsc::Sender<()>);
+
+impl Begun {
+    pub(in crate::server) fn tell(&self) {
+        // Once is enough.
+        self.0.try_send(()).ok();
+    }
+}
+
 pub(super) enum Heard {
     Message(String),
     /// The handler has ended its part, or failed.
@@ -43,8 +57,11 @@ impl Theirs {
         let mut request: ClientJsonRpcMessage = serde_json::from_slice(text).map_err(|error| {
             ProtocolError::invalid_request(format!("not a request that can be served: {error}"))
         })?;
+        let (begun, mut listens) = mpsc::channel(1);
         if let JsonRpcMessage::Request(request) = &mut request {
-            request.request.extensions_mut().extend(extensions);
+            let its = request.request.extensions_mut();
+            its.extend(extensions);
+            its.insert(Begun(begun));
         }
         let (sender, events) = mpsc::channel(UNSAID);
         let rmcp = RmcpLoop::start(LoopId::FIRST, Lifecycle::Standalone, handler, sender);
@@ -53,6 +70,8 @@ impl Theirs {
             return Err(failed());
         }
         let agreed = theirs.agreed().await?;
+        // Nothing comes if the request is gone, which is heard of later.
+        listens.recv().await;
         let is_nothing = agreed == SubscriptionFilter::default();
         let Ok(Value::Object(agreed)) = serde_json::to_value(agreed) else {
             return Err(failed());

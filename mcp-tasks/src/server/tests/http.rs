@@ -230,7 +230,10 @@ async fn unknown_methods_are_404_and_malformed_parameters_are_not() {
         ("tasks/result", 404, -32601),
         ("made/up", 404, -32601),
         ("ping", 404, -32601),
+        ("initialize", 404, -32601),
+        ("logging/setLevel", 404, -32601),
         ("resources/subscribe", 404, -32601),
+        ("resources/unsubscribe", 404, -32601),
         ("tools/call", 200, -32602),
     ] {
         let request = post(&standalone(1, method, json!({ "name": 7, "uri": "x:" })));

@@ -3,6 +3,8 @@
 mod described;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod mirrored;
 mod routed;
 mod stdio;
 mod subscriptions;

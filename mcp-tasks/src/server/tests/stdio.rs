@@ -268,6 +268,9 @@ async fn unknown_methods_and_malformed_parameters_are_told_apart() {
         (3, "tools/call", -32602),
         (4, "prompts/get", -32602),
         (5, "ping", -32601),
+        (6, "initialize", -32601),
+        (7, "logging/setLevel", -32601),
+        (8, "resources/subscribe", -32601),
     ] {
         let reply = client
             .ask(&standalone(id, method, json!({ "name": 7 })))

@@ -1,5 +1,7 @@
 //! Subscriptions, with and without what a wrapped handler has to say.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -303,6 +305,46 @@ async fn a_handler_hears_that_a_subscription_is_cancelled() {
     tokio::time::timeout(Duration::from_secs(5), gone)
         .await
         .unwrap();
+}
+
+/// A handler that counts those who listen.
+struct Counting(Arc<AtomicUsize>);
+
+impl ServerHandler for Counting {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed();
+        ServerConfig::new(capabilities.build())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        context.cancelled().await;
+        Ok(())
+    }
+}
+
+/// What happens after the acknowledgement, a client must not miss.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_listens_before_the_client_is_told_that_it_does() {
+    let listening = Arc::new(AtomicUsize::new(0));
+    let mut client = Client::of(TaskServer::wrap(Counting(listening.clone())).task(question));
+    for id in 1..=100 {
+        let request = listen(id, &json!({ "toolsListChanged": true }));
+        client.send(&request).await;
+        let said = client.receive().await;
+        assert_eq!(said["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(listening.load(Ordering::SeqCst), id as usize);
+        client.send(&cancel(id)).await;
+    }
 }
 
 #[tokio::test]
