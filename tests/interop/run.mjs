@@ -129,8 +129,10 @@ async function drive(run, binary, table) {
     return { name: wanted.case, wrong, note: wanted.because };
   });
   rmSync(folder, { recursive: true });
-  const tools = lines.find((line) => line.tools)?.tools.sort() ?? [];
   const wanted = listed(cases);
+  const elsewhere = (tool) => table.elsewhere.prefixes.some((prefix) => tool.startsWith(prefix));
+  const seen = lines.find((line) => line.tools)?.tools.sort() ?? [];
+  const tools = seen.filter((tool) => wanted.includes(tool) || !elsewhere(tool));
   if (String(tools) !== String(wanted)) {
     const only = (these, those) => these.filter((tool) => !those.includes(tool)).join(", ") || "none";
     troubles.push(`tools that no case calls: ${only(tools, wanted)}; that are not listed: ${only(wanted, tools)}`);

@@ -69,14 +69,28 @@ impl Case {
     }
 }
 
+#[derive(Deserialize)]
+struct Table {
+    cases: Vec<Value>,
+    elsewhere: Elsewhere,
+}
+
+/// The tools that other suites drive.
+#[derive(Deserialize)]
+pub(crate) struct Elsewhere {
+    prefixes: Vec<String>,
+}
+
+impl Elsewhere {
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        self.prefixes.iter().any(|prefix| tool.starts_with(prefix))
+    }
+}
+
 /// All cases as they are in one era over one transport.
-pub(crate) fn table(era: Era, transport: Transport, folder: &Path) -> Vec<Case> {
+pub(crate) fn table(era: Era, transport: Transport, folder: &Path) -> (Vec<Case>, Elsewhere) {
     let text = std::fs::read_to_string(TABLE).expect("the table is part of the repository");
-    let mut table: Value = serde_json::from_str(&text).expect("the table is JSON");
-    let cases = table["cases"].take();
-    let Value::Array(cases) = cases else {
-        panic!("no cases in {TABLE}");
-    };
+    let Table { cases, elsewhere } = serde_json::from_str(&text).expect("it is a table");
     let caller = match transport {
         Transport::Http => CALLER,
         Transport::Stdio => "anonymous",
@@ -95,7 +109,7 @@ pub(crate) fn table(era: Era, transport: Transport, folder: &Path) -> Vec<Case> 
         }
         case
     });
-    filled.collect()
+    (filled.collect(), elsewhere)
 }
 
 /// What holds for an era goes before what holds for all, and what holds for
