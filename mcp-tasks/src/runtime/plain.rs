@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::Error as MissingError;
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
@@ -14,6 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::tool::{CallContext, DecodeError};
+use crate::flow::schema;
 
 /// One argument. Generated code only.
 #[doc(hidden)]
@@ -40,11 +40,12 @@ impl PlainArgument {
 
 /// The schema of an object with these arguments.
 pub fn plain_schema(arguments: &[PlainArgument]) -> Map<String, Value> {
-    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut generator = schema::generator();
     let mut properties = Map::new();
     let mut required = Vec::new();
     for argument in arguments {
         let mut schema = (argument.schema)(&mut generator);
+        schema::tidy(&mut schema);
         if let Some(description) = argument.description {
             schema.insert("description".to_owned(), description.into());
         }

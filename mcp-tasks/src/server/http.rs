@@ -30,6 +30,7 @@ use super::engine::Engine;
 use super::era::{Era, Versions, opens_sessions, refuse_gone};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
 use super::mirrored::MirroredArguments;
+use super::resumed;
 use super::subscription::Stream;
 use super::told;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
@@ -149,8 +150,19 @@ impl Layer {
                 let body = self.collect(body).await?;
                 self.post(parts, body).await
             }
-            Method::GET | Method::DELETE if is_session_stream(&parts.headers) => {
-                Ok(self.hand_on(parts, Bytes::new()).await)
+            Method::GET if is_session_stream(&parts.headers) => {
+                let headers = parts.headers.clone();
+                let stream = self.hand_on(parts, Bytes::new()).await;
+                Ok(resumed::after_the_last(&headers, stream))
+            }
+            Method::DELETE if is_session_stream(&parts.headers) => {
+                let mut response = self.hand_on(parts, Bytes::new()).await;
+                // rmcp says "accepted" when it is done; clients take that for
+                // a session that goes on.
+                if response.status() == StatusCode::ACCEPTED {
+                    response = empty(StatusCode::NO_CONTENT);
+                }
+                Ok(response)
             }
             _ => Ok(method_not_allowed()),
         }

@@ -24,6 +24,8 @@ mod http;
 mod listen;
 #[cfg(feature = "http")]
 mod mirrored;
+#[cfg(feature = "http")]
+mod resumed;
 mod session;
 mod stdio;
 mod stop;

@@ -10,6 +10,7 @@ mod seal;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -189,8 +190,8 @@ impl Shared {
         }
         if state.issued_at.plus_millis(tool.definition.state_ttl_ms) <= now {
             return Err(ProtocolError::invalid_params(format!(
-                "`requestState` is too old: it is good for {} s; call the tool again without it",
-                tool.definition.state_ttl_ms / 1000
+                "`requestState` is too old: it is good for {:?}; call the tool again without it",
+                Duration::from_millis(tool.definition.state_ttl_ms)
             )));
         }
         if state.arguments != digest(call.arguments) {

@@ -307,7 +307,70 @@ async fn an_older_session_works_as_it_did() {
         .header("host", "localhost")
         .body(Body::empty());
     let (status, _) = send(&service, in_session(delete.unwrap())).await;
-    assert_eq!(status, 202);
+    assert_eq!(status, 204);
+}
+
+#[tokio::test]
+async fn a_lost_stream_goes_on_after_the_last_event_that_came() {
+    let service = service();
+    let opened = service.clone().call(session_post(&initialize(1))).await;
+    let session = opened.unwrap().headers()["mcp-session-id"].clone();
+    let in_session = |mut request: Request<Body>| {
+        request
+            .headers_mut()
+            .insert("mcp-session-id", session.clone());
+        set("mcp-protocol-version", "2025-11-25")(&mut request);
+        request
+    };
+    let take_up = |last: &str| {
+        let request = Request::get("/mcp")
+            .header("host", "localhost")
+            .header("accept", "text/event-stream")
+            .header("last-event-id", last)
+            .body(Body::empty());
+        let mut service = service.clone();
+        let called = service.call(in_session(request.unwrap()));
+        async { called.await.unwrap().into_body() }
+    };
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    send(&service, in_session(session_post(&initialized))).await;
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "ask" } });
+    let called = service
+        .clone()
+        .call(in_session(session_post(&call)))
+        .await
+        .unwrap();
+    let mut lost = called.into_body();
+    let first = event(&mut lost).await;
+    let question = event(&mut lost).await;
+    assert!(question.contains("elicitation/create"), "{question}");
+    drop(lost);
+
+    let mut stream = take_up(id(&first)).await;
+    assert_eq!(event(&mut stream).await, question, "it was missed");
+    drop(stream);
+    let mut stream = take_up(id(&question)).await;
+    let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": { "action": "decline" } });
+    send(&service, in_session(session_post(&answer))).await;
+    let reply = event(&mut stream).await;
+    assert!(
+        reply.contains("Decline") && reply.contains(r#""id":2"#),
+        "{reply}"
+    );
+}
+
+/// The next event of a stream.
+async fn event(stream: &mut Body) -> String {
+    let frame = stream.frame().await.expect("it goes on").unwrap();
+    String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap()
+}
+
+/// The id of an event.
+fn id(event: &str) -> &str {
+    let mut lines = event.lines();
+    let id = lines.find_map(|line| line.strip_prefix("id: "));
+    id.expect("it has an id")
 }
 
 #[tokio::test]
