@@ -3,9 +3,8 @@
 //
 // What is called, what is answered to which question, and what must come of it
 // is in `tools.json`, for all clients; rmcp's client reads the same table, in
-// `tests/tests/interop`. A client that is known to be at fault is expected to
-// fail in the way that its note in the table says, so that nothing is loosened
-// for the others, and a mended client shows.
+// `tests/tests/interop`. Where a client is at fault, the table says so in words,
+// and what holds for that client alone; nothing is loosened for the others.
 //
 //     node run.mjs [--installed] ../../target/debug/fixtures [CLIENT...]
 
