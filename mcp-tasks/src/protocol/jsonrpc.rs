@@ -94,6 +94,10 @@ pub(crate) struct Params<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) notifications: Option<&'a RawValue>,
     /// What `initialize` wants to speak.
+    #[cfg_attr(
+        not(feature = "server"),
+        expect(dead_code, reason = "only a server has older sessions")
+    )]
     #[serde(
         borrow,
         default,
