@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::access::Access;
+use super::callers::{Callers, SessionIds, Unauthenticated};
 use super::engine::Engine;
 use super::era::{Era, Versions, opens_sessions, refuse_gone};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
@@ -49,6 +50,8 @@ const DISCARDING: Duration = Duration::from_secs(5);
 /// What the layer is told by the builder.
 pub(super) struct HttpConfig {
     pub(super) access: Access,
+    pub(super) callers: Callers,
+    pub(super) session_ids: SessionIds,
     pub(super) names: NamePolicy,
     pub(super) mirrored: MirroredArguments,
     pub(super) message_limit: usize,
@@ -61,7 +64,8 @@ pub(super) struct HttpConfig {
 /// `nest_service("/mcp", service)`, behind whatever layers the application has.
 /// A layer that authenticates says who calls by putting a [`Caller`] into the
 /// request's extensions; without one every caller is
-/// [`Caller::anonymous`].
+/// [`Caller::anonymous`]. [`bearer_tokens`](super::TaskServer::bearer_tokens) and
+/// [`caller`](super::TaskServer::caller) do without such a layer.
 ///
 /// # Cancellation
 ///
@@ -136,7 +140,7 @@ where
 }
 
 impl Layer {
-    async fn answer<B>(&self, parts: Parts, body: B) -> Result<Response<Body>, Reply>
+    async fn answer<B>(&self, mut parts: Parts, body: B) -> Result<Response<Body>, Reply>
     where
         B: http_body::Body<Error: Into<BoxError>>,
     {
@@ -144,19 +148,24 @@ impl Layer {
             .access
             .check(&parts)
             .map_err(|(status, words)| refuse(status, words))?;
+        let caller = match self.config.callers.identify(&mut parts) {
+            Ok(caller) => caller,
+            Err(stranger) => return Ok(unauthorized(&stranger)),
+        };
+        self.config.session_ids.open(&mut parts.headers, &caller);
         match parts.method {
             Method::POST => {
                 check_media_types(&parts.headers)?;
                 let body = self.collect(body).await?;
-                self.post(parts, body).await
+                self.post(parts, body, &caller).await
             }
             Method::GET if is_session_stream(&parts.headers) => {
                 let headers = parts.headers.clone();
-                let stream = self.hand_on(parts, Bytes::new()).await;
+                let stream = self.hand_on(parts, Bytes::new(), &caller).await;
                 Ok(resumed::after_the_last(&headers, stream))
             }
             Method::DELETE if is_session_stream(&parts.headers) => {
-                let mut response = self.hand_on(parts, Bytes::new()).await;
+                let mut response = self.hand_on(parts, Bytes::new(), &caller).await;
                 // rmcp says "accepted" when it is done; clients take that for
                 // a session that goes on.
                 if response.status() == StatusCode::ACCEPTED {
@@ -168,7 +177,12 @@ impl Layer {
         }
     }
 
-    async fn post(&self, parts: Parts, body: Bytes) -> Result<Response<Body>, Reply> {
+    async fn post(
+        &self,
+        parts: Parts,
+        body: Bytes,
+        caller: &Caller,
+    ) -> Result<Response<Body>, Reply> {
         let message = Message::parse(&body).map_err(Malformed::into_response)?;
         let refuse = |error: &ProtocolError| Reply::error(message.id(), error);
         let version =
@@ -176,7 +190,7 @@ impl Layer {
         // In a session the header repeats what `initialize` settled: rmcp checks that.
         let outside = version.filter(|_| !parts.headers.contains_key(SESSION_HEADER));
         if Versions::era(&message, outside) != Some(Era::Standalone) {
-            return Ok(self.hand_on(parts, body.clone()).await);
+            return Ok(self.hand_on(parts, body.clone(), caller).await);
         }
         match message.kind() {
             // None is defined for HTTP, where closing the stream cancels.
@@ -198,24 +212,19 @@ impl Layer {
             .check(&parts.headers, &message)
             .map_err(|e| refuse(&e))?;
         refuse_gone(&message).map_err(|e| refuse(&e))?;
-        let caller = parts
-            .extensions
-            .get::<Caller>()
-            .cloned()
-            .unwrap_or_else(Caller::anonymous);
         if message.method() == LISTEN {
-            return self.listen(parts, &message, &body, &caller).await;
+            return self.listen(parts, &message, &body, caller).await;
         }
         if self.router.wants_telling(&message) {
-            match told::route(self.router.clone(), body.clone(), caller).await {
+            match told::route(self.router.clone(), body.clone(), caller.clone()).await {
                 told::Answer::Reply(answer) => return Ok(reply(answer)),
                 told::Answer::Stream(response) => return Ok(response),
                 told::Answer::NotOurs => {}
             }
-        } else if let Some(answer) = self.router.route(&message, &caller).await {
+        } else if let Some(answer) = self.router.route(&message, caller).await {
             return Ok(reply(answer));
         }
-        Ok(self.hand_on(parts, body.clone()).await)
+        Ok(self.hand_on(parts, body.clone(), caller).await)
     }
 
     /// Begins a subscription, whose messages are the response's body.
@@ -265,8 +274,11 @@ impl Layer {
     }
 
     /// Gives a request, as it came, to rmcp.
-    async fn hand_on(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        (self.rmcp)(Request::from_parts(parts, Full::new(body))).await
+    async fn hand_on(&self, parts: Parts, body: Bytes, caller: &Caller) -> Response<Body> {
+        let mut response = (self.rmcp)(Request::from_parts(parts, Full::new(body))).await;
+        let headers = response.headers_mut();
+        self.config.session_ids.sign(headers, caller);
+        response
     }
 }
 
@@ -340,6 +352,16 @@ fn reply(reply: Reply) -> Response<Body> {
         header::CONTENT_TYPE,
         HeaderValue::from_static("application/json"),
     );
+    response
+}
+
+fn unauthorized(stranger: &Unauthenticated) -> Response<Body> {
+    let mut response = reply(refuse(401, stranger.words));
+    if let Some(challenge) = stranger.challenge {
+        let challenge = HeaderValue::from_static(challenge);
+        let headers = response.headers_mut();
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
+    }
     response
 }
 
