@@ -139,8 +139,12 @@
 //! # Who sees a task
 //!
 //! A task belongs to its [`Caller`], whom the host's authentication establishes;
-//! for everybody else it does not exist. Without authentication everybody is
-//! `anonymous` and the task's id, 160 random bits, is the secret.
+//! for everybody else it does not exist: replies are the same for tasks of others
+//! and for tasks that never were, and take as long. Over HTTP the caller is what a
+//! layer in front has put into the request's extensions, or what
+//! `TaskServer::bearer_tokens` or `TaskServer::caller` say; over stdio,
+//! `TaskServer::stdio_caller`. Without authentication everybody is `anonymous` and
+//! the task's id, with its 130 random bits, is the secret.
 //!
 //! Numbers such as P12 in these pages are those of [`protocol::rules`].
 //!

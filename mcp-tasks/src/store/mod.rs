@@ -44,6 +44,12 @@ use crate::task::{
 /// ever makes it. An operation whose future is dropped has happened whole or
 /// not at all.
 ///
+/// # Callers
+///
+/// A task that does not exist for an [`Access`] is looked for in the same way and
+/// with the same work as one that does not exist at all, so that the time it takes
+/// does not tell the one from the other.
+///
 /// # Time
 ///
 /// A store that several machines share uses its own clock and passes over
