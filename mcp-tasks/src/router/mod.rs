@@ -5,6 +5,7 @@
 //! nothing lost on the way through another SDK's types. To anything else the
 //! router says "not ours", and the message goes on as it came.
 
+mod answers;
 mod listen;
 mod progress;
 mod session;
@@ -16,17 +17,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use self::answers::{answers, retry};
 #[cfg(feature = "server")]
 pub(crate) use self::listen::LISTEN;
-use self::listen::Seats;
 pub use self::listen::Subscription;
 use self::progress::Notices;
 use crate::protocol::{
-    Capabilities, InputRequest, Message, MessageKind, Meta, Params, ProtocolError, Reply, object,
-    text,
+    Capabilities, InputRequest, Message, MessageKind, Meta, ProtocolError, Reply, object, text,
 };
-use crate::runtime::{CallRequest, Called, InputRequired, ProgressSink, Retry, Runtime, Tool};
-use crate::task::{Answer, Caller, InputKey, TaskId};
+use crate::runtime::{CallRequest, Called, InputRequired, ProgressSink, Runtime, Seats, Tool};
+use crate::task::{Caller, InputKey, TaskId};
 
 /// Routes messages to a [`Runtime`]; a cheap handle.
 #[derive(Clone)]
@@ -146,7 +146,7 @@ impl Router {
             Method::Unknown => return Err(ProtocolError::method_not_found(message.method())),
             Method::Nameless(words) => return Err(ProtocolError::invalid_params(words)),
             Method::Call(tool) => {
-                let retry = retry(params)?;
+                let retry = retry(params, self.runtime.limits())?;
                 let request = CallRequest {
                     arguments: params.arguments,
                     caller,
@@ -168,7 +168,7 @@ impl Router {
             return Ok(task.to_detailed_json(self.runtime.server_info()));
         }
         if matches!(method, Method::Update) {
-            let answers = answers(params.input_responses)?;
+            let answers = answers(params.input_responses, self.runtime.limits())?;
             self.runtime.update(&id, caller, &answers).await?;
         } else {
             self.runtime.cancel(&id, caller).await?;
@@ -221,36 +221,6 @@ fn task_id(raw: Option<&RawValue>) -> Result<TaskId, ProtocolError> {
     let raw = raw.ok_or_else(|| ProtocolError::invalid_params("`taskId` is missing"))?;
     let id = text(raw).ok_or_else(|| ProtocolError::invalid_params("`taskId` must be a string"))?;
     Ok(TaskId::from_text(&id))
-}
-
-fn answers(raw: Option<&RawValue>) -> Result<Vec<Answer<'_>>, ProtocolError> {
-    type Responses<'a> = indexmap::IndexMap<String, &'a RawValue>;
-    let raw = raw.ok_or_else(|| ProtocolError::invalid_params("`inputResponses` is missing"))?;
-    let responses: Responses<'_> = object(raw).map_err(|error| {
-        ProtocolError::invalid_params(format!("`inputResponses` must be an object: {error}"))
-    })?;
-    Ok(responses
-        .into_iter()
-        .map(|(key, response)| Answer {
-            key: InputKey::new(key),
-            response,
-        })
-        .collect())
-}
-
-/// What a client brings that was asked something before; answers without a state
-/// are to nothing that was asked (P62).
-fn retry<'a>(params: &Params<'a>) -> Result<Option<Retry<'a>>, ProtocolError> {
-    let Some(state) = params.request_state else {
-        return Ok(None);
-    };
-    let state = text(state)
-        .ok_or_else(|| ProtocolError::invalid_params("`requestState` must be a string"))?;
-    let answers = match params.input_responses {
-        Some(_) => answers(params.input_responses)?,
-        None => Vec::new(),
-    };
-    Ok(Some(Retry { state, answers }))
 }
 
 /// The `InputRequiredResult` of a call (P60).

@@ -252,6 +252,7 @@ impl RuntimeBuilder {
                 lease: Lease::new(store.is_durable()),
                 store,
                 server,
+                calls: Arc::default(),
                 running: Arc::new(Semaphore::new(self.limits.running.max(1))),
                 limits: self.limits,
                 sealer,

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::driver::{Driver, OpenCall, ProgressSink, SessionClient, Window};
 use super::output::Called;
 use super::rounds::{Opened, Retry, Round, code_has_changed, foreign};
-use super::{RETRY_MS, Runtime, Shared, Support, Tool, store_failed};
+use super::{RETRY_MS, Runtime, Shared, Support, Tool, limit_reached, store_failed};
 use crate::flow::{Context, Given, Needs};
 use crate::protocol::{Capabilities, ProtocolError};
 use crate::store::{Delivery, LiveLimits, StoreError};
@@ -81,16 +81,21 @@ impl Runtime {
                 crate::protocol::TASKS_EXTENSION
             )));
         }
+        let _open = shared.limits.admit(&shared.calls, call.caller)?;
         let (client, meta) = call.origin(definition.needs());
         let size = call.arguments.map_or(0, |arguments| arguments.get().len())
             + client.as_ref().map_or(0, ClientInfo::weight)
             + meta.as_ref().map_or(0, |meta| meta.get().len());
         if size > shared.limits.arguments {
             let and_meta = meta.map_or("", |_| " and `_meta`");
-            return Err(ProtocolError::invalid_params(format!(
+            let words = format!(
                 "the arguments{and_meta} take {size} bytes; the limit is {}",
                 shared.limits.arguments
-            )));
+            );
+            return Err(limit_reached(
+                "arguments",
+                ProtocolError::invalid_params(words),
+            ));
         }
         if let Some(retry) = call.retry {
             return match shared.open_round(tool, &call, retry).await? {
@@ -173,18 +178,8 @@ impl Runtime {
         caller: &Caller,
         answers: &[Answer<'_>],
     ) -> Result<(), ProtocolError> {
-        let limit = self.shared.limits.answer;
-        if let Some(answer) = answers
-            .iter()
-            .find(|answer| answer.response.get().len() > limit)
-        {
-            return Err(ProtocolError::invalid_params(format!(
-                "the answer to `{}` takes {} bytes; the limit is {limit}",
-                answer.key,
-                answer.response.get().len()
-            )));
-        }
         let shared = &self.shared;
+        shared.limits.check_answers(answers)?;
         let access = Access::Caller(caller);
         let unsure = Unsure(shared, id);
         let delivery = shared

@@ -28,7 +28,7 @@ use tower_service::Service;
 use super::access::Access;
 use super::callers::{Callers, SessionIds, Unauthenticated};
 use super::engine::Engine;
-use super::era::{Era, Versions, opens_sessions, refuse_gone};
+use super::era::{Era, INITIALIZE, Versions, opens_sessions, refuse_gone};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
 use super::mirrored::MirroredArguments;
 use super::resumed;
@@ -36,6 +36,7 @@ use super::subscription::Stream;
 use super::told;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
 use crate::router::{LISTEN, Router};
+use crate::runtime::limit_reached;
 use crate::task::Caller;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -81,6 +82,8 @@ struct Layer {
     config: HttpConfig,
     router: Router,
     rmcp: Rmcp,
+    /// The older sessions.
+    sessions: Arc<LocalSessionManager>,
     /// What a subscription has of rmcp.
     engine: Arc<Engine>,
     /// Once it fires, subscriptions end, and streams of rmcp.
@@ -101,7 +104,8 @@ impl TaskService {
             .with_json_response(true)
             .with_cancellation_token(stop.child_token());
         let sessions = Arc::new(LocalSessionManager::default());
-        let service = StreamableHttpService::new(move || Ok(factory()), sessions, rmcp_config);
+        let service =
+            StreamableHttpService::new(move || Ok(factory()), sessions.clone(), rmcp_config);
         let rmcp: Rmcp = Box::new(move |request| {
             let service = service.clone();
             Box::pin(async move { service.handle(request).await.map(Body::new) })
@@ -111,6 +115,7 @@ impl TaskService {
                 config,
                 router,
                 rmcp,
+                sessions,
                 engine,
                 stop,
             }),
@@ -190,6 +195,10 @@ impl Layer {
         // In a session the header repeats what `initialize` settled: rmcp checks that.
         let outside = version.filter(|_| !parts.headers.contains_key(SESSION_HEADER));
         if Versions::era(&message, outside) != Some(Era::Standalone) {
+            if message.method() == INITIALIZE {
+                let admitted = self.admit_session().await;
+                admitted.map_err(|error| refuse(&error).with_status(503))?;
+            }
             return Ok(self.hand_on(parts, body.clone(), caller).await);
         }
         match message.kind() {
@@ -227,6 +236,17 @@ impl Layer {
         Ok(self.hand_on(parts, body.clone(), caller).await)
     }
 
+    /// Lets a session begin, if there is room for one more. They end when their
+    /// clients say so, or have not been heard of for some minutes.
+    async fn admit_session(&self) -> Result<(), ProtocolError> {
+        let limit = self.router.runtime().limits().sessions;
+        if self.sessions.sessions.read().await.len() < limit {
+            return Ok(());
+        }
+        let words = format!("the server already has {limit} sessions, its limit; try again later");
+        Err(limit_reached("sessions", ProtocolError::internal(words)))
+    }
+
     /// Begins a subscription, whose messages are the response's body.
     async fn listen(
         &self,
@@ -256,7 +276,11 @@ impl Layer {
         B: http_body::Body<Error: Into<BoxError>>,
     {
         let limit = self.config.message_limit;
-        let refused = || refuse(413, format!("a message may have at most {limit} bytes"));
+        let refused = || {
+            let words = format!("a message may have at most {limit} bytes");
+            let error = limit_reached("message", ProtocolError::invalid_request(words));
+            Reply::error(None, &error).with_status(413)
+        };
         let mut body = pin!(body);
         if body.size_hint().lower() > limit as u64 {
             // It says so itself: nobody need wait for as much as is allowed.

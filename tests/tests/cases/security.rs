@@ -1,9 +1,9 @@
-//! Callers, ids and limits: c90 to c93.
+//! Callers and ids: c90 and c91.
 
 use std::collections::HashSet;
 
 use mcp_tasks_tests::rounds::text;
-use mcp_tasks_tests::{Client, Declares, Fixture, Launch, Transport, keys};
+use mcp_tasks_tests::{Client, Declares, Fixture, Launch, Transport};
 use serde_json::{Value, json};
 
 use crate::{FIXTURES, Store, durable, on_every_store};
@@ -14,18 +14,10 @@ on_every_store! {
     c90_foreign_and_unknown_tasks_are_the_same_byte_for_byte,
     c90_the_caller_is_the_same_in_every_round,
     c91_ids_are_unique_unguessable_and_safe_in_urls,
-    c93_arguments_over_the_limit_are_refused,
-    c93_an_answer_over_the_limit_is_refused_and_the_question_stays,
-    c93_a_result_over_the_limit_is_an_error,
-    c93_a_journal_over_the_limit_ends_the_task,
-    c93_live_tasks_are_limited_and_ending_one_makes_room,
-    c93_the_live_tasks_of_one_caller_are_limited,
-    c93_functions_that_wait_do_not_count_as_running,
-    c93_large_messages_do_not_make_the_process_large,
 }
 
 /// A server that knows alice and bob, and a client for each.
-async fn alice_and_bob(store: Store, flags: &[&str]) -> (Fixture, Client, Client) {
+pub(super) async fn alice_and_bob(store: Store, flags: &[&str]) -> (Fixture, Client, Client) {
     let tokens = ["--token", "alice=a-secret", "--token", "bob=b-secret"];
     let server = store.http(&[&tokens, flags].concat()).await;
     let alice = server.client().with_token("a-secret");
@@ -208,149 +200,4 @@ async fn c91_ids_are_unique_unguessable_and_safe_in_urls(store: Store) {
     }
     let bits: u32 = seen.iter().map(|place| place.len().ilog2()).sum();
     assert!(bits >= 128, "{bits} bits");
-}
-
-async fn c93_arguments_over_the_limit_are_refused(store: Store) {
-    for server in store.both(&["--limit", "arguments=1000"]).await {
-        let client = server.client();
-        let file = "x".repeat(1000);
-        let reply = client.call("side", json!({ "file": file })).await;
-        reply.refused(-32602, &["arguments", "1000"]);
-        assert_eq!(client.stats().await["stored"], 0);
-        client.task("ask1", json!({})).await;
-    }
-}
-
-async fn c93_an_answer_over_the_limit_is_refused_and_the_question_stays(store: Store) {
-    for server in store.both(&["--limit", "answer=200"]).await {
-        let client = server.client();
-        let id = client.task("ask1", json!({})).await;
-        let key = client.until_asked(&id, None).await;
-        let long = "x".repeat(200);
-        let response = json!({"action": "accept", "content": {"answer": long}});
-        let reply = client.update(&id, json!({ &key: response })).await;
-        reply.refused(-32602, &[&key, "200"]);
-        assert_eq!(keys(&client.get(&id).await), [key.as_str()]);
-        client.answer(&id, &key, "short").await;
-        assert_eq!(client.until_text(&id).await, "got: short");
-    }
-}
-
-async fn c93_a_result_over_the_limit_is_an_error(store: Store) {
-    for server in store.both(&["--limit", "result=1000"]).await {
-        let client = server.client();
-        let id = client.task("big", json!({"bytes": 1000})).await;
-        let task = client.until(&id, "failed").await;
-        assert_eq!(task["error"]["code"], -32603, "{task}");
-        let words = task["error"]["message"].as_str().unwrap();
-        assert!(
-            words.contains("result") && words.contains("1000"),
-            "{words}"
-        );
-        let plain = client.declaring(Declares::NoTasks);
-        let reply = plain.call("big", json!({"bytes": 1000})).await;
-        reply.refused(-32603, &["result", "1000"]);
-        let id = client.task("big", json!({"bytes": 100})).await;
-        assert_eq!(client.until_text(&id).await, "x".repeat(100));
-    }
-}
-
-async fn c93_a_journal_over_the_limit_ends_the_task(store: Store) {
-    let server = store.http(&["--limit", "journal=20000"]).await;
-    let client = server.client();
-    let id = client.task("ask_loop", json!({"n": 1000})).await;
-    let mut rounds = 0;
-    let task = loop {
-        let task = client
-            .until_task(&id, "asked or failed", |task| {
-                task["status"] == "failed" || !keys(task).is_empty()
-            })
-            .await;
-        let Some(key) = keys(&task).into_iter().next() else {
-            break task;
-        };
-        client.answer(&id, &key, &"x".repeat(100)).await;
-        rounds += 1;
-        assert!(rounds < 1000, "no limit");
-    };
-    let words = task["error"]["message"].as_str().unwrap();
-    assert!(
-        words.contains("journal") && words.contains("20000"),
-        "{words}"
-    );
-    assert!(rounds > 5, "{rounds}");
-    client.task("ask1", json!({})).await;
-}
-
-async fn c93_live_tasks_are_limited_and_ending_one_makes_room(store: Store) {
-    for server in store.both(&["--limit", "live=2"]).await {
-        let client = server.client();
-        let first = client.task("ask1", json!({})).await;
-        client.task("ask1", json!({})).await;
-        for _ in 0..3 {
-            let reply = client.call("ask1", json!({})).await;
-            reply.refused(-32603, &["2", "later"]);
-        }
-        // What is no task is served all the same.
-        assert_eq!(client.call("sync", json!({})).await.tool_text(), "ok");
-        client.cancelled(&first).await;
-        client.task("ask1", json!({})).await;
-    }
-}
-
-async fn c93_the_live_tasks_of_one_caller_are_limited(store: Store) {
-    let (_server, alice, bob) = alice_and_bob(store, &["--limit", "live_per_caller=1"]).await;
-    let first = alice.task("ask1", json!({})).await;
-    let reply = alice.call("ask1", json!({})).await;
-    reply.refused(-32603, &["1", "cancel"]);
-    bob.task("ask1", json!({})).await;
-    alice.cancelled(&first).await;
-    alice.task("ask1", json!({})).await;
-}
-
-async fn c93_functions_that_wait_do_not_count_as_running(store: Store) {
-    let server = store.http(&["--limit", "running=1"]).await;
-    let client = server.client();
-    let busy = client.task("slow", json!({"ms": 300})).await;
-    let mut waiting = Vec::new();
-    for _ in 0..10 {
-        waiting.push(client.task("ask1", json!({})).await);
-    }
-    assert_eq!(client.until_text(&busy).await, "done");
-    for id in &waiting {
-        client.until_asked(id, None).await;
-    }
-}
-
-async fn c93_large_messages_do_not_make_the_process_large(store: Store) {
-    const LARGE: usize = 5 << 20;
-    let message = large(LARGE);
-    for server in store.both(&[]).await {
-        let client = server.client();
-        let id = client.task("ask1", json!({})).await;
-        let key = client.until_asked(&id, None).await;
-        let before = server.resident_memory();
-        for _ in 0..20 {
-            let reply = client.send_raw(&message).await;
-            assert!(matches!(reply.status, None | Some(413)), "{reply:?}");
-            reply.refused(-32600, &["bytes"]);
-            assert!(reply.message.get("id").is_none());
-        }
-        if let (Some(before), Some(after)) = (before, server.resident_memory()) {
-            let grown = after.saturating_sub(before);
-            assert!(grown < 4 * LARGE as u64, "grown by {grown} bytes");
-        }
-        client.answer(&id, &key, "yes").await;
-        assert_eq!(client.until_text(&id).await, "got: yes");
-    }
-}
-
-/// A call with so many bytes of arguments.
-fn large(bytes: usize) -> String {
-    let params = json!({
-        "name": "side",
-        "arguments": { "file": "x".repeat(bytes) },
-        "_meta": mcp_tasks_tests::declared(Declares::Everything),
-    });
-    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
 }

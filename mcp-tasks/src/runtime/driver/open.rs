@@ -13,6 +13,7 @@ use super::session::{Answered, Session, SessionAnswer, SessionClient};
 use super::{Driver, Replaying, Stop};
 use crate::flow::Record as Recorded;
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
+use crate::runtime::limit_reached;
 use crate::runtime::output::{Called, to_json};
 use crate::runtime::rounds::{InputRequired, Round, code_has_changed};
 use crate::task::{
@@ -309,6 +310,9 @@ impl Driver {
                     key,
                     response: &result,
                 };
+                let limits = &self.shared.limits;
+                let fits = limits.check_answers(std::slice::from_ref(&answer));
+                fits.map_err(Stop::Fail)?;
                 // Unlike a task, nobody could be told to answer again.
                 call.state
                     .snapshot()
@@ -360,9 +364,9 @@ impl Driver {
             return Err(Stop::Fail(ProtocolError::internal("internal error")));
         }
         if call.weight > limit {
-            return Err(Stop::Fail(ProtocolError::internal(format!(
-                "the call's journal has reached its limit of {limit} bytes"
-            ))));
+            let words = format!("the call's journal has reached its limit of {limit} bytes");
+            let error = limit_reached("journal", ProtocolError::internal(words));
+            return Err(Stop::Fail(error));
         }
         Ok(now)
     }

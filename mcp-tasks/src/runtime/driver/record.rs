@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::super::Mark;
 use super::super::RETRY_MS;
 use super::super::lease::Epoch;
+use super::super::limit_reached;
 use super::super::output::Called;
 use super::end::{are_ours, is_passing};
 use super::open::{OpenCall, Reply};
@@ -242,10 +243,12 @@ impl Driver {
             if journal.weight + weight + status_weight > self.shared.limits.journal as u64 {
                 let ending = matches!(events.last(), Some(Event::Finished(_) | Event::Held(_)));
                 if !ending && weight > 0 {
-                    return Err(Stop::Fail(ProtocolError::internal(format!(
+                    let words = format!(
                         "the task's journal has reached its limit of {} bytes",
                         self.shared.limits.journal
-                    ))));
+                    );
+                    let error = limit_reached("journal", ProtocolError::internal(words));
+                    return Err(Stop::Fail(error));
                 }
             }
             let now = self.shared.now();

@@ -23,6 +23,7 @@ use super::lines::Line;
 use super::listening::listen;
 use crate::protocol::{Message, MessageKind, ProtocolError, Reply};
 use crate::router::LISTEN;
+use crate::runtime::limit_reached;
 
 /// How many messages of rmcp's may wait to be looked at.
 const UNSEEN: usize = 64;
@@ -144,9 +145,8 @@ impl Connection {
         let Line::Message(text) = line else {
             let limit = self.server.message_limit;
             let words = format!("a message may have at most {limit} bytes");
-            return self
-                .refuse(None, &ProtocolError::invalid_request(words))
-                .await;
+            let error = limit_reached("message", ProtocolError::invalid_request(words));
+            return self.refuse(None, &error).await;
         };
         let message = match Message::parse(&text) {
             Ok(message) => message,
