@@ -16,12 +16,14 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
+use tracing::{Instrument as _, Span};
 
 use self::answers::{answers, retry};
 #[cfg(feature = "server")]
 pub(crate) use self::listen::LISTEN;
 pub use self::listen::Subscription;
 use self::progress::Notices;
+use crate::observe::story;
 use crate::protocol::{
     Capabilities, InputRequest, Message, MessageKind, Meta, ProtocolError, Reply, object, text,
 };
@@ -98,17 +100,25 @@ impl Router {
             return None;
         }
         let method = self.method(message)?;
-        let result = match message.meta().required() {
-            Err(error) => return Some(Reply::error(message.id(), &error).with_status(400)),
-            Ok(capabilities) => {
-                let answer = self.answer(method, message, capabilities, caller, progress);
-                answer.await
+        let capabilities = match message.meta().required() {
+            Err(error) => {
+                story::refused(&error);
+                return Some(Reply::error(message.id(), &error).with_status(400));
+            }
+            Ok(capabilities) => capabilities,
+        };
+        let span = method.span();
+        let answer = self.answer(method, message, capabilities, caller, progress);
+        let answered = async {
+            match answer.await {
+                Ok(result) => Reply::result(message.id(), &result),
+                Err(error) => {
+                    story::refused(&error);
+                    Reply::error(message.id(), &error)
+                }
             }
         };
-        Some(match result {
-            Ok(result) => Reply::result(message.id(), &result),
-            Err(error) => Reply::error(message.id(), &error),
-        })
+        Some(answered.instrument(span).await)
     }
 
     /// Which of our methods the message calls.
@@ -165,6 +175,7 @@ impl Router {
         let id = task_id(params.task_id)?;
         if matches!(method, Method::Get) {
             let task = self.runtime.get(&id, caller).await?;
+            story::request_is_about(&id);
             return Ok(task.to_detailed_json(self.runtime.server_info()));
         }
         if matches!(method, Method::Update) {
@@ -173,13 +184,17 @@ impl Router {
         } else {
             self.runtime.cancel(&id, caller).await?;
         }
+        story::request_is_about(&id);
         Ok(self.acknowledgement())
     }
 
     async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<String, ProtocolError> {
         let server_info = self.runtime.server_info();
         Ok(match self.runtime.call(tool, call).await? {
-            Called::Task(task) => task.to_created_json(server_info),
+            Called::Task(task) => {
+                story::request_is_about(&task.id);
+                task.to_created_json(server_info)
+            }
             Called::Result(result) => with_meta(&result, server_info),
             Called::InputRequired(required) => input_required(&required, server_info),
         })
@@ -190,6 +205,21 @@ impl Router {
         let empty = RawValue::from_string(r#"{"resultType":"complete"}"#.to_owned())
             .expect("this is an object");
         with_meta(&empty, self.runtime.server_info())
+    }
+}
+
+impl Method<'_> {
+    /// The span of a request of it.
+    fn span(&self) -> Span {
+        let (name, tool) = match self {
+            Self::Call(tool) => ("tools/call", Some(tool.name())),
+            Self::Nameless(_) => ("tools/call", None),
+            Self::Get => ("tasks/get", None),
+            Self::Update => ("tasks/update", None),
+            Self::Cancel => ("tasks/cancel", None),
+            Self::Unknown => ("tasks/*", None),
+        };
+        story::request_span(name, tool)
     }
 }
 

@@ -205,6 +205,8 @@ impl RuntimeBuilder {
                 self.lease
             )));
         }
+        #[cfg(feature = "metrics")]
+        crate::observe::figures::describe();
         let sealer = match &self.state_keys {
             Some(secrets) => Sealer::with_secrets(secrets)?,
             None => Sealer::with_store(),

@@ -17,6 +17,7 @@ use super::output::Called;
 use super::rounds::{Opened, Retry, Round, code_has_changed, foreign};
 use super::{RETRY_MS, Runtime, Shared, Support, Tool, limit_reached, store_failed};
 use crate::flow::{Context, Given, Needs};
+use crate::observe::{TraceContext, figures, story};
 use crate::protocol::{Capabilities, ProtocolError};
 use crate::store::{Delivery, LiveLimits, StoreError};
 use crate::task::{
@@ -70,6 +71,19 @@ impl Runtime {
     /// Dropping the future cancels a call that runs inline. A task that has
     /// been created goes on (P52).
     pub async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<Called, ProtocolError> {
+        let called = self.answer(tool, call).await?;
+        let path = match &called {
+            Called::Task(_) => "task",
+            Called::InputRequired(_) => "rounds",
+            Called::Result(_) if call.retry.is_some() => "rounds",
+            Called::Result(_) if call.session.is_some() => "session",
+            Called::Result(_) => "inline",
+        };
+        figures::called(&tool.definition.name, path);
+        Ok(called)
+    }
+
+    async fn answer(&self, tool: &Tool, call: CallRequest<'_>) -> Result<Called, ProtocolError> {
         self.refuse_if_stopping()?;
         let shared = &self.shared;
         let definition = &tool.definition;
@@ -132,6 +146,7 @@ impl Runtime {
             seed,
             client,
             meta,
+            trace: call.meta.and_then(TraceContext::of_meta).map(Arc::new),
         };
         let context = Arc::new(Context::new(&created, now, window.is_none()));
         let driver = Driver::new(shared.clone(), context, definition.replay, Some(body));
@@ -192,6 +207,7 @@ impl Runtime {
             Some(Delivery::Refused(refusal)) => Err(refusal.into()),
             Some(Delivery::Recorded(change)) => {
                 // An answer changes nothing that time does to the task.
+                story::answers(&change.snapshot, &change.answered, shared.now());
                 if change.changed {
                     shared.has_news(id, change.unclaimed);
                 }
@@ -315,6 +331,9 @@ impl Shared {
         unsure.has_heard(&change);
         let change = change.map_err(|error| store_failed(&error))?;
         if let Some(change) = &change {
+            if change.changed {
+                story::cancel_requested(&change.snapshot);
+            }
             self.follow_up(change);
         }
         Ok(change.is_some())
@@ -341,7 +360,10 @@ impl Shared {
         if let (Err(StoreError::Unsure(_)), Some(id)) = (&claim, id) {
             tokio::spawn(self.clone().undo_create(id));
         }
-        claim.map_err(|error| store_failed(&error))
+        let claim = claim.map_err(|error| store_failed(&error))?;
+        story::created(&claim.snapshot);
+        self.one_more();
+        Ok(claim)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::seats::{Full, Room, Seat, Seats};
+use crate::observe::story;
 use crate::protocol::{ProtocolError, shortened};
 use crate::task::{Answer, Caller};
 
@@ -121,6 +122,6 @@ impl Limits {
 /// Takes note that somebody has come to a limit, by the name that it has in
 /// [`Limits`]; `message` is that of the transports.
 pub(crate) fn limit_reached(limit: &'static str, error: ProtocolError) -> ProtocolError {
-    tracing::debug!(limit, "a limit is reached");
+    story::limit_reached(limit);
     error
 }

@@ -34,6 +34,7 @@ use super::mirrored::MirroredArguments;
 use super::resumed;
 use super::subscription::Stream;
 use super::told;
+use crate::observe::story;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
 use crate::router::{LISTEN, Router};
 use crate::runtime::limit_reached;
@@ -155,7 +156,10 @@ impl Layer {
             .map_err(|(status, words)| refuse(status, words))?;
         let caller = match self.config.callers.identify(&mut parts) {
             Ok(caller) => caller,
-            Err(stranger) => return Ok(unauthorized(&stranger)),
+            Err(stranger) => {
+                story::unauthenticated();
+                return Ok(unauthorized(&stranger));
+            }
         };
         self.config.session_ids.open(&mut parts.headers, &caller);
         match parts.method {

@@ -32,8 +32,8 @@ pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 
 use crate::task::{
-    Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, KeyRing, Refusal,
-    Retention, SealingKey, Seq, Snapshot, StateId, TaskId, TaskState, Timestamp,
+    Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, InputKey, KeyRing,
+    Refusal, Retention, SealingKey, Seq, Snapshot, StateId, TaskId, TaskState, Timestamp,
 };
 
 /// Keeps tasks.
@@ -344,6 +344,8 @@ pub struct Change {
     pub snapshot: Arc<Snapshot>,
     /// Whether the journal grew.
     pub changed: bool,
+    /// The questions that were answered, and when each was asked.
+    pub answered: Vec<(InputKey, Timestamp)>,
     /// Whether the task must run and no living holder has it: then whoever
     /// changed it should claim it.
     pub unclaimed: bool,

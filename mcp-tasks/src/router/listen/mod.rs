@@ -7,9 +7,12 @@ mod filter;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tracing::Instrument as _;
 
 use self::filter::Filter;
 use super::{Router, needs_tasks};
+use crate::observe::figures::Subscribed;
+use crate::observe::story;
 use crate::protocol::{
     Capabilities, META_SUBSCRIPTION_ID, Message, MessageKind, Meta, ProtocolError, Reply,
 };
@@ -32,6 +35,7 @@ pub struct Subscription {
     agreed: Option<Vec<TaskId>>,
     asks_for_more: bool,
     _seat: Seat,
+    _counted: Subscribed,
 }
 
 impl Router {
@@ -62,8 +66,15 @@ impl Router {
                 return Some(Err(Reply::error(message.id(), &error).with_status(400)));
             }
         };
-        let begun = self.begin(message, capabilities, caller).await;
-        Some(begun.map_err(|error| Reply::error(message.id(), &error)))
+        let begun = self.begin(message, capabilities, caller);
+        let begun = async {
+            begun.await.map_err(|error| {
+                story::refused(&error);
+                Reply::error(message.id(), &error)
+            })
+        };
+        let span = story::request_span(LISTEN, None);
+        Some(begun.instrument(span).await)
     }
 
     async fn begin(
@@ -94,6 +105,7 @@ impl Router {
             agreed: wanted.map(|_| agreed),
             asks_for_more: filter.asks_for_more(),
             _seat: seat,
+            _counted: Subscribed::new(),
         })
     }
 }

@@ -12,6 +12,8 @@ use super::record::Record;
 use super::session::{Answered, Session, SessionAnswer, SessionClient};
 use super::{Driver, Replaying, Stop};
 use crate::flow::Record as Recorded;
+use crate::observe::figures::Stopwatch;
+use crate::observe::story;
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
 use crate::runtime::limit_reached;
 use crate::runtime::output::{Called, to_json};
@@ -240,6 +242,7 @@ impl Driver {
             self.replay = Some(Replaying {
                 task: state.snapshot().clone(),
                 left: self.outcomes.len(),
+                since: Stopwatch::start(),
                 _permit: None,
             });
             self.outcomes.extend(outcomes(news));
@@ -362,6 +365,9 @@ impl Driver {
         if let Err(illegal) = call.append(events, now) {
             tracing::error!(call = %self.context.id, %illegal, "a call cannot go on");
             return Err(Stop::Fail(ProtocolError::internal("internal error")));
+        }
+        for event in events {
+            story::recorded(self.context.of(), event);
         }
         if call.weight > limit {
             let words = format!("the call's journal has reached its limit of {limit} bytes");

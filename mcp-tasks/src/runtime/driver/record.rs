@@ -13,6 +13,8 @@ use super::super::output::Called;
 use super::end::{are_ours, is_passing};
 use super::open::{OpenCall, Reply};
 use super::{Driver, Stop};
+use crate::observe::figures::{self, Stopwatch};
+use crate::observe::story;
 use crate::protocol::ProtocolError;
 use crate::store::{Activity, Claim, Commit, StoreError, ToCommit};
 use crate::task::{Access, Created, Entry, Event, FencingNumber, Seq, TaskId, Timestamp};
@@ -259,7 +261,10 @@ impl Driver {
                 events,
                 then,
             };
-            match self.shared.store.commit(&commit, now).await {
+            let since = Stopwatch::start();
+            let committed = self.shared.store.commit(&commit, now).await;
+            figures::committed(since);
+            match committed {
                 Ok(Commit::Done(snapshot)) => {
                     let at = if events.is_empty() {
                         now
@@ -272,6 +277,7 @@ impl Driver {
                     journal.noted = then;
                     if !events.is_empty() {
                         self.shared.watchers.changed(&journal.id);
+                        self.tell_of(events);
                     }
                     if let Some((due, _)) = snapshot.due(self.shared.server.retention) {
                         self.shared.agenda.elapse_at(due);
@@ -288,6 +294,7 @@ impl Driver {
                     journal.status_weight = status_weight;
                     journal.noted = then;
                     self.shared.watchers.changed(&journal.id);
+                    self.tell_of(events);
                     if missing.len() > ours.len() {
                         self.poke.notify_one();
                     }
@@ -305,6 +312,16 @@ impl Driver {
                     // It would look alive and have nobody who runs it.
                     return Err(Stop::Fail(ProtocolError::internal("internal error")));
                 }
+            }
+        }
+    }
+
+    /// Tells whoever watches the server what was recorded.
+    fn tell_of(&self, events: &[Event]) {
+        for event in events {
+            story::recorded(self.context.of(), event);
+            if matches!(event, Event::Finished(_)) {
+                self.shared.one_less();
             }
         }
     }

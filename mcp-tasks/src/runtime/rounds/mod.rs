@@ -19,6 +19,7 @@ use self::digest::digest;
 pub(super) use self::seal::Sealer;
 use super::call::arguments;
 use super::{CallRequest, Shared, limit_reached, store_failed};
+use crate::observe::story;
 use crate::protocol::{InputRequest, ProtocolError};
 use crate::task::{Answer, Created, Entry, Event, FORMAT, InputKey, StateId, TaskState, Timestamp};
 
@@ -139,6 +140,7 @@ impl Shared {
         let due = task.due_timers(now);
         round.add(&mut task, due, now)?;
         let answered = task.snapshot().judge(&retry.answers)?;
+        let heard = task.answered_by(&answered);
         round.add(&mut task, answered, now)?;
         if round.news.is_empty() {
             return Ok(Opened::AsksAgain(InputRequired {
@@ -159,6 +161,7 @@ impl Shared {
                 ));
             }
         }
+        story::answers(task.snapshot(), &heard, now);
         Ok(Opened::GoesOn(round))
     }
 

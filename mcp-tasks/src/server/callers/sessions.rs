@@ -5,6 +5,8 @@
 //! else's, a session does not exist. Callers without a name have their ids
 //! alone, as with tasks.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use http::{HeaderMap, HeaderValue};
 use sha2::{Digest as _, Sha256};
 
@@ -80,6 +82,6 @@ impl SessionIds {
             .chain_update(self.key)
             .chain_update(what)
             .finalize();
-        signature.iter().map(|byte| format!("{byte:02x}")).collect()
+        BASE64.encode(signature)
     }
 }
