@@ -68,6 +68,7 @@
 //! | return something | text, [`Json`], [`ContentBlock`], [`ToolResult`], [`ToolError`] |
 //! | serve, alone or around an rmcp handler | `TaskServer` |
 //! | keep tasks | [`TaskStore`], [`MemoryStore`] |
+//! | see what tasks do, and whose trace they belong to | [Watching it](#watching-it), [`is_replaying`], [`trace_context`] |
 //! | test a function, and crash the server under it | [`testing`] |
 //! | put the router before something else | [`router`], [`runtime`] |
 //!
@@ -139,8 +140,67 @@
 //! # Who sees a task
 //!
 //! A task belongs to its [`Caller`], whom the host's authentication establishes;
-//! for everybody else it does not exist. Without authentication everybody is
-//! `anonymous` and the task's id, 160 random bits, is the secret.
+//! for everybody else it does not exist: replies are the same for tasks of others
+//! and for tasks that never were, and take as long. Over HTTP the caller is what a
+//! layer in front has put into the request's extensions, or what
+//! `TaskServer::bearer_tokens` or `TaskServer::caller` say; over stdio,
+//! `TaskServer::stdio_caller`. Without authentication everybody is `anonymous` and
+//! the task's id, with its 130 random bits, is the secret.
+//!
+//! # Watching it
+//!
+//! What becomes of tasks is told to [`tracing`], once each, when it is recorded: a
+//! function that is run again repeats nothing. There are ids, names of tools, keys
+//! and numbers in it, and nothing that a client, a person or a function has written:
+//! no arguments, answers, results, messages, tokens. The one exception is the message
+//! of a panic, which the author's code has written; it is in the log and never on the
+//! wire. Without authentication a task's id is the secret that grants access to it:
+//! keep logs accordingly.
+//!
+//! | target | level | told |
+//! |---|---|---|
+//! | `mcp_tasks::task` | error | the task is held, and what to do about it |
+//! | | warn | taken over from a process that has died |
+//! | | info | created, asked, answered, signalled, step failed or tried again, cancellation requested, no longer held, ended |
+//! | | debug | step done or about to run, timer set or gone off, withdrawn, patched, parked, resumed |
+//! | `mcp_tasks::request` | debug | refused, by code; a limit reached, by name |
+//! | by module | error, warn | what the server's operator should know of: the store fails, a function panics, a lease is lost |
+//!
+//! A function is polled in the span `task` (info) with the fields `id`, `tool`,
+//! `version` and `traceparent`, so that its own events, also inside steps, say which
+//! task they are of; with every resumption there is a new one, which follows from
+//! whatever has led to it. A request is answered in the span `request` (debug) with
+//! `method`, `tool`, `task` and, if it is refused, `code`. A function's own events are
+//! logged again when it is run again: [`is_replaying`] tells them apart, and shows how
+//! to pass over them.
+//!
+//! A call's W3C trace context, `traceparent` and `tracestate` in its `_meta`, is
+//! recorded with the task. [`trace_context`] gives it to the function and to whatever
+//! it calls, after a restart too, to be sent on.
+//!
+//! With the feature `metrics` there are figures, by way of the facade of that name;
+//! install any of its exporters.
+//!
+//! | figure | kind | labels |
+//! |---|---|---|
+//! | `mcp_tasks_calls_total` | counter | `tool`; `path`: `task`, `rounds`, `session`, `inline` |
+//! | `mcp_tasks_refused_total` | counter | `reason`: `capability`, `parameters`, `method`, `internal`, `unauthenticated`, `request` |
+//! | `mcp_tasks_limits_reached_total` | counter | `limit`: a field of [`Limits`], or `message` |
+//! | `mcp_tasks_created_total` | counter | `tool` |
+//! | `mcp_tasks_ended_total` | counter | `tool`; `outcome`: `completed`, `failed`, `cancelled`, `expired` |
+//! | `mcp_tasks_held_total` | counter | `tool` |
+//! | `mcp_tasks_resumed_total` | counter | `tool`; `after`: `wait`, `crash` |
+//! | `mcp_tasks_steps_total` | counter | `tool`; `outcome`: `done`, `failed`, `retried` |
+//! | `mcp_tasks_asked_total` | counter | `tool` |
+//! | `mcp_tasks_answered_total` | counter | `tool` |
+//! | `mcp_tasks_commits_total` | counter | |
+//! | `mcp_tasks_live` | gauge | tasks that have not ended; of the whole store, at each heartbeat, if it is durable |
+//! | `mcp_tasks_resident` | gauge | tasks in the memory of this process |
+//! | `mcp_tasks_subscriptions` | gauge | |
+//! | `mcp_tasks_answer_seconds` | histogram | `tool`; from a question to its answer |
+//! | `mcp_tasks_commit_seconds` | histogram | how long the store takes |
+//! | `mcp_tasks_wake_seconds` | histogram | from the record of an outcome until the function is shown it |
+//! | `mcp_tasks_resume_seconds` | histogram | from a claim until the function has caught up with its journal |
 //!
 //! Numbers such as P12 in these pages are those of [`protocol::rules`].
 //!
@@ -151,12 +211,14 @@
 //! | `http` (default) | streamable HTTP, as a server or a tower service; axum |
 //! | `server` (with `http`) | stdio, and rmcp for everything that is not ours |
 //! | `sqlite` (default) | `SqliteStore`: rusqlite with SQLite bundled |
+//! | `metrics` | counters and histograms |
 //! | `store-parity` | `store::parity`, what every store must do, to run against one of your own |
 //! | none | the engine, the router and the memory store, on tokio and serde |
 
 pub mod argument;
 pub mod elicit;
 mod flow;
+mod observe;
 pub mod protocol;
 pub mod router;
 pub mod runtime;
@@ -258,6 +320,7 @@ pub use mcp_tasks_macros::mcp_task_flow;
 /// ```
 ///
 pub use mcp_tasks_macros::mcp_task_impl;
+pub use observe::{TraceContext, is_replaying, trace_context};
 pub use protocol::{
     Audience, Choice, ContentBlock, Icon, IconTheme, InputKind, ModelReply, ModelRequest,
     ProtocolError, Root, ToolResult,

@@ -29,6 +29,7 @@ fn created(cancel_grace_ms: Option<u64>) -> Event {
         seed: Seed::default(),
         client: None,
         meta: None,
+        trace: None,
     }))
 }
 

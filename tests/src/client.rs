@@ -218,6 +218,24 @@ impl Client {
         }
     }
 
+    /// Sends a message that is written by hand, over HTTP with the headers of this
+    /// method. Its id must be none that a request waits for.
+    pub async fn send_as(&self, method: &str, text: String) -> Reply {
+        match &self.wire {
+            Wire::Http(wire) => {
+                let headers = json!({ "method": method, "params": {} });
+                let request = wire.compose(&headers, self.token.as_deref());
+                let sent = wire.send(request.map(|_| text)).await;
+                sent.expect("no response")
+            }
+            Wire::Stdio(wire) => {
+                let written = wire.write(text.as_bytes()).await;
+                written.expect("the server reads");
+                wire.next_other().await
+            }
+        }
+    }
+
     /// Calls a tool.
     pub async fn call(&self, tool: &str, arguments: Value) -> Reply {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))

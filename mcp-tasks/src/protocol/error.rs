@@ -1,5 +1,7 @@
 //! JSON-RPC errors and the codes that MCP gives them (P31).
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -73,7 +75,7 @@ impl ProtocolError {
     pub fn method_not_found(method: &str) -> Self {
         Self::new(
             ErrorCode::METHOD_NOT_FOUND,
-            format!("method not found: {method}"),
+            format!("method not found: {}", shortened(method)),
         )
     }
 
@@ -98,9 +100,9 @@ impl ProtocolError {
     pub fn unsupported_version(supported: &[&str], requested: &str) -> Self {
         Self::new(
             ErrorCode::UNSUPPORTED_VERSION,
-            format!("unsupported protocol version: {requested}"),
+            format!("unsupported protocol version: {}", shortened(requested)),
         )
-        .with_data(json!({ "supported": supported, "requested": requested }))
+        .with_data(json!({ "supported": supported, "requested": shortened(requested) }))
     }
 
     /// The HTTP status that this error is sent with (P3, P17, P50).
@@ -114,5 +116,15 @@ impl ProtocolError {
             | ErrorCode::UNSUPPORTED_VERSION => 400,
             _ => 200,
         }
+    }
+}
+
+/// What a client sent, as it is repeated in an error: a reply is not as long as
+/// whatever it replies to.
+pub(crate) fn shortened(sent: &str) -> Cow<'_, str> {
+    const CHARACTERS: usize = 200;
+    match sent.char_indices().nth(CHARACTERS) {
+        None => Cow::Borrowed(sent),
+        Some((end, _)) => Cow::Owned(format!("{}…", &sent[..end])),
     }
 }

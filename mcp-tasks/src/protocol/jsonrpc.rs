@@ -160,6 +160,10 @@ impl<'a> Message<'a> {
     fn read(envelope: &Envelope<'a>) -> Result<Self, Reply> {
         let id = match envelope.id {
             None => None,
+            Some(id) if id.get().len() > LONGEST_ID => {
+                let words = format!("`id` may have at most {LONGEST_ID} bytes");
+                return Err(Reply::error(None, &ProtocolError::invalid_request(words)));
+            }
             Some(id) if is_request_id(id) => Some(id),
             Some(_) => {
                 return Err(Reply::error(
@@ -251,6 +255,9 @@ impl<'a> Message<'a> {
         &self.params
     }
 }
+
+/// An id is repeated in the reply, and in every message of a subscription.
+const LONGEST_ID: usize = 1024;
 
 /// The id of a request: a string or an integer (MCP allows no `null`).
 ///

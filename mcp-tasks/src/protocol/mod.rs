@@ -23,6 +23,7 @@ mod task;
 
 pub use capabilities::{Capabilities, ElicitationModes};
 pub use content::{Audience, ContentBlock, ToolResult};
+pub(crate) use error::shortened;
 pub use error::{ErrorCode, ProtocolError};
 pub use form::{Choice, Content, Field, FieldError, FieldKind, Form, StringFormat};
 pub(crate) use form::{SAFE_INTEGER, unfit_default};

@@ -5,6 +5,7 @@
 //! nothing lost on the way through another SDK's types. To anything else the
 //! router says "not ours", and the message goes on as it came.
 
+mod answers;
 mod listen;
 mod progress;
 mod session;
@@ -15,18 +16,19 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
+use tracing::{Instrument as _, Span};
 
+use self::answers::{answers, retry};
 #[cfg(feature = "server")]
 pub(crate) use self::listen::LISTEN;
-use self::listen::Seats;
 pub use self::listen::Subscription;
 use self::progress::Notices;
+use crate::observe::story;
 use crate::protocol::{
-    Capabilities, InputRequest, Message, MessageKind, Meta, Params, ProtocolError, Reply, object,
-    text,
+    Capabilities, InputRequest, Message, MessageKind, Meta, ProtocolError, Reply, object, text,
 };
-use crate::runtime::{CallRequest, Called, InputRequired, ProgressSink, Retry, Runtime, Tool};
-use crate::task::{Answer, Caller, InputKey, TaskId};
+use crate::runtime::{CallRequest, Called, InputRequired, ProgressSink, Runtime, Seats, Tool};
+use crate::task::{Caller, InputKey, TaskId};
 
 /// Routes messages to a [`Runtime`]; a cheap handle.
 #[derive(Clone)]
@@ -98,17 +100,25 @@ impl Router {
             return None;
         }
         let method = self.method(message)?;
-        let result = match message.meta().required() {
-            Err(error) => return Some(Reply::error(message.id(), &error).with_status(400)),
-            Ok(capabilities) => {
-                let answer = self.answer(method, message, capabilities, caller, progress);
-                answer.await
+        let capabilities = match message.meta().required() {
+            Err(error) => {
+                story::refused(&error);
+                return Some(Reply::error(message.id(), &error).with_status(400));
+            }
+            Ok(capabilities) => capabilities,
+        };
+        let span = method.span();
+        let answer = self.answer(method, message, capabilities, caller, progress);
+        let answered = async {
+            match answer.await {
+                Ok(result) => Reply::result(message.id(), &result),
+                Err(error) => {
+                    story::refused(&error);
+                    Reply::error(message.id(), &error)
+                }
             }
         };
-        Some(match result {
-            Ok(result) => Reply::result(message.id(), &result),
-            Err(error) => Reply::error(message.id(), &error),
-        })
+        Some(answered.instrument(span).await)
     }
 
     /// Which of our methods the message calls.
@@ -146,7 +156,7 @@ impl Router {
             Method::Unknown => return Err(ProtocolError::method_not_found(message.method())),
             Method::Nameless(words) => return Err(ProtocolError::invalid_params(words)),
             Method::Call(tool) => {
-                let retry = retry(params)?;
+                let retry = retry(params, self.runtime.limits())?;
                 let request = CallRequest {
                     arguments: params.arguments,
                     caller,
@@ -165,21 +175,26 @@ impl Router {
         let id = task_id(params.task_id)?;
         if matches!(method, Method::Get) {
             let task = self.runtime.get(&id, caller).await?;
+            story::request_is_about(&id);
             return Ok(task.to_detailed_json(self.runtime.server_info()));
         }
         if matches!(method, Method::Update) {
-            let answers = answers(params.input_responses)?;
+            let answers = answers(params.input_responses, self.runtime.limits())?;
             self.runtime.update(&id, caller, &answers).await?;
         } else {
             self.runtime.cancel(&id, caller).await?;
         }
+        story::request_is_about(&id);
         Ok(self.acknowledgement())
     }
 
     async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<String, ProtocolError> {
         let server_info = self.runtime.server_info();
         Ok(match self.runtime.call(tool, call).await? {
-            Called::Task(task) => task.to_created_json(server_info),
+            Called::Task(task) => {
+                story::request_is_about(&task.id);
+                task.to_created_json(server_info)
+            }
             Called::Result(result) => with_meta(&result, server_info),
             Called::InputRequired(required) => input_required(&required, server_info),
         })
@@ -190,6 +205,21 @@ impl Router {
         let empty = RawValue::from_string(r#"{"resultType":"complete"}"#.to_owned())
             .expect("this is an object");
         with_meta(&empty, self.runtime.server_info())
+    }
+}
+
+impl Method<'_> {
+    /// The span of a request of it.
+    fn span(&self) -> Span {
+        let (name, tool) = match self {
+            Self::Call(tool) => ("tools/call", Some(tool.name())),
+            Self::Nameless(_) => ("tools/call", None),
+            Self::Get => ("tasks/get", None),
+            Self::Update => ("tasks/update", None),
+            Self::Cancel => ("tasks/cancel", None),
+            Self::Unknown => ("tasks/*", None),
+        };
+        story::request_span(name, tool)
     }
 }
 
@@ -221,36 +251,6 @@ fn task_id(raw: Option<&RawValue>) -> Result<TaskId, ProtocolError> {
     let raw = raw.ok_or_else(|| ProtocolError::invalid_params("`taskId` is missing"))?;
     let id = text(raw).ok_or_else(|| ProtocolError::invalid_params("`taskId` must be a string"))?;
     Ok(TaskId::from_text(&id))
-}
-
-fn answers(raw: Option<&RawValue>) -> Result<Vec<Answer<'_>>, ProtocolError> {
-    type Responses<'a> = indexmap::IndexMap<String, &'a RawValue>;
-    let raw = raw.ok_or_else(|| ProtocolError::invalid_params("`inputResponses` is missing"))?;
-    let responses: Responses<'_> = object(raw).map_err(|error| {
-        ProtocolError::invalid_params(format!("`inputResponses` must be an object: {error}"))
-    })?;
-    Ok(responses
-        .into_iter()
-        .map(|(key, response)| Answer {
-            key: InputKey::new(key),
-            response,
-        })
-        .collect())
-}
-
-/// What a client brings that was asked something before; answers without a state
-/// are to nothing that was asked (P62).
-fn retry<'a>(params: &Params<'a>) -> Result<Option<Retry<'a>>, ProtocolError> {
-    let Some(state) = params.request_state else {
-        return Ok(None);
-    };
-    let state = text(state)
-        .ok_or_else(|| ProtocolError::invalid_params("`requestState` must be a string"))?;
-    let answers = match params.input_responses {
-        Some(_) => answers(params.input_responses)?,
-        None => Vec::new(),
-    };
-    Ok(Some(Retry { state, answers }))
 }
 
 /// The `InputRequiredResult` of a call (P60).

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use tracing::Instrument as _;
 
 use super::Router;
+use crate::observe::story;
 use crate::protocol::ProtocolError;
 use crate::runtime::{CallRequest, Called, Support};
 
@@ -39,7 +41,12 @@ impl Router {
             )));
         }
         call.capabilities.tasks = false;
-        match self.runtime.call(tool, call).await {
+        let span = story::request_span("tools/call", Some(tool.name()));
+        let called = self.runtime.call(tool, call).instrument(span).await;
+        if let Err(error) = &called {
+            story::refused(error);
+        }
+        match called {
             Ok(Called::Result(result)) => Ok(result),
             Ok(Called::Task(_)) => unreachable!("no task without the capability"),
             Ok(Called::InputRequired(_)) => Err(ProtocolError::internal("internal error")),

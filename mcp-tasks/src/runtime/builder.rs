@@ -205,6 +205,8 @@ impl RuntimeBuilder {
                 self.lease
             )));
         }
+        #[cfg(feature = "metrics")]
+        crate::observe::figures::describe();
         let sealer = match &self.state_keys {
             Some(secrets) => Sealer::with_secrets(secrets)?,
             None => Sealer::with_store(),
@@ -252,6 +254,7 @@ impl RuntimeBuilder {
                 lease: Lease::new(store.is_durable()),
                 store,
                 server,
+                calls: Arc::default(),
                 running: Arc::new(Semaphore::new(self.limits.running.max(1))),
                 limits: self.limits,
                 sealer,

@@ -15,8 +15,9 @@ use tokio::sync::oneshot;
 use super::driver::{Driver, OpenCall, ProgressSink, SessionClient, Window};
 use super::output::Called;
 use super::rounds::{Opened, Retry, Round, code_has_changed, foreign};
-use super::{RETRY_MS, Runtime, Shared, Support, Tool, store_failed};
+use super::{RETRY_MS, Runtime, Shared, Support, Tool, limit_reached, store_failed};
 use crate::flow::{Context, Given, Needs};
+use crate::observe::{TraceContext, figures, story};
 use crate::protocol::{Capabilities, ProtocolError};
 use crate::store::{Delivery, LiveLimits, StoreError};
 use crate::task::{
@@ -70,6 +71,19 @@ impl Runtime {
     /// Dropping the future cancels a call that runs inline. A task that has
     /// been created goes on (P52).
     pub async fn call(&self, tool: &Tool, call: CallRequest<'_>) -> Result<Called, ProtocolError> {
+        let called = self.answer(tool, call).await?;
+        let path = match &called {
+            Called::Task(_) => "task",
+            Called::InputRequired(_) => "rounds",
+            Called::Result(_) if call.retry.is_some() => "rounds",
+            Called::Result(_) if call.session.is_some() => "session",
+            Called::Result(_) => "inline",
+        };
+        figures::called(&tool.definition.name, path);
+        Ok(called)
+    }
+
+    async fn answer(&self, tool: &Tool, call: CallRequest<'_>) -> Result<Called, ProtocolError> {
         self.refuse_if_stopping()?;
         let shared = &self.shared;
         let definition = &tool.definition;
@@ -81,16 +95,21 @@ impl Runtime {
                 crate::protocol::TASKS_EXTENSION
             )));
         }
+        let _open = shared.limits.admit(&shared.calls, call.caller)?;
         let (client, meta) = call.origin(definition.needs());
         let size = call.arguments.map_or(0, |arguments| arguments.get().len())
             + client.as_ref().map_or(0, ClientInfo::weight)
             + meta.as_ref().map_or(0, |meta| meta.get().len());
         if size > shared.limits.arguments {
             let and_meta = meta.map_or("", |_| " and `_meta`");
-            return Err(ProtocolError::invalid_params(format!(
+            let words = format!(
                 "the arguments{and_meta} take {size} bytes; the limit is {}",
                 shared.limits.arguments
-            )));
+            );
+            return Err(limit_reached(
+                "arguments",
+                ProtocolError::invalid_params(words),
+            ));
         }
         if let Some(retry) = call.retry {
             return match shared.open_round(tool, &call, retry).await? {
@@ -127,6 +146,7 @@ impl Runtime {
             seed,
             client,
             meta,
+            trace: call.meta.and_then(TraceContext::of_meta).map(Arc::new),
         };
         let context = Arc::new(Context::new(&created, now, window.is_none()));
         let driver = Driver::new(shared.clone(), context, definition.replay, Some(body));
@@ -173,18 +193,8 @@ impl Runtime {
         caller: &Caller,
         answers: &[Answer<'_>],
     ) -> Result<(), ProtocolError> {
-        let limit = self.shared.limits.answer;
-        if let Some(answer) = answers
-            .iter()
-            .find(|answer| answer.response.get().len() > limit)
-        {
-            return Err(ProtocolError::invalid_params(format!(
-                "the answer to `{}` takes {} bytes; the limit is {limit}",
-                answer.key,
-                answer.response.get().len()
-            )));
-        }
         let shared = &self.shared;
+        shared.limits.check_answers(answers)?;
         let access = Access::Caller(caller);
         let unsure = Unsure(shared, id);
         let delivery = shared
@@ -197,6 +207,7 @@ impl Runtime {
             Some(Delivery::Refused(refusal)) => Err(refusal.into()),
             Some(Delivery::Recorded(change)) => {
                 // An answer changes nothing that time does to the task.
+                story::answers(&change.snapshot, &change.answered, shared.now());
                 if change.changed {
                     shared.has_news(id, change.unclaimed);
                 }
@@ -320,6 +331,9 @@ impl Shared {
         unsure.has_heard(&change);
         let change = change.map_err(|error| store_failed(&error))?;
         if let Some(change) = &change {
+            if change.changed {
+                story::cancel_requested(&change.snapshot);
+            }
             self.follow_up(change);
         }
         Ok(change.is_some())
@@ -346,7 +360,10 @@ impl Shared {
         if let (Err(StoreError::Unsure(_)), Some(id)) = (&claim, id) {
             tokio::spawn(self.clone().undo_create(id));
         }
-        claim.map_err(|error| store_failed(&error))
+        let claim = claim.map_err(|error| store_failed(&error))?;
+        story::created(&claim.snapshot);
+        self.one_more();
+        Ok(claim)
     }
 }
 

@@ -19,6 +19,7 @@ use super::known::KnownTasks;
 use super::lease::both_clocks;
 use super::watch::Watchers;
 use super::{Mark, RETRY_MS, Shared};
+use crate::observe::{figures, story};
 use crate::store::{Change, Claim, StoreError, TaskStore, Wanted};
 use crate::task::{TaskId, Timestamp};
 
@@ -163,6 +164,19 @@ impl Shared {
         Ok(())
     }
 
+    /// Counts the tasks that live, where only this process knows them.
+    pub(super) fn one_more(&self) {
+        if !self.lease.is_needed() {
+            figures::one_more_is_live();
+        }
+    }
+
+    pub(super) fn one_less(&self) {
+        if !self.lease.is_needed() {
+            figures::one_less_is_live();
+        }
+    }
+
     fn lease_time(&self) -> Duration {
         Duration::from_millis(self.server.lease_ms)
     }
@@ -171,6 +185,10 @@ impl Shared {
     pub(super) fn follow_up(self: &Arc<Self>, change: &Change) {
         if change.changed {
             self.has_news(&change.snapshot.id, change.unclaimed);
+            if change.snapshot.is_terminal() {
+                story::ended_from_outside(&change.snapshot);
+                self.one_less();
+            }
         }
         if let Some((at, _)) = change.snapshot.due(self.server.retention) {
             self.agenda.elapse_at(at);
@@ -420,6 +438,11 @@ async fn beat(weak: Weak<Shared>) {
         match shared.store.renew(shared.now()).await {
             Ok(true) => {
                 shared.lease.extend(asked, lease);
+                if figures::ARE_WANTED
+                    && let Ok(stats) = shared.store.stats().await
+                {
+                    figures::live(stats.live);
+                }
                 // Others may have died.
                 shared.agenda.claim_at(Timestamp::default());
             }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::observe::figures;
 use crate::task::{ByTask, TaskId};
 
 /// The drivers that run in this process.
@@ -40,6 +41,7 @@ impl KnownTasks {
         }
         let first = table.drivers.is_empty();
         table.drivers.insert(id.clone(), driver);
+        figures::resident(table.drivers.len());
         drop(table);
         if first {
             self.first.notify_one();
@@ -87,6 +89,7 @@ impl KnownTasks {
             return;
         }
         table.drivers.remove(id);
+        figures::resident(table.drivers.len());
         if table.drivers.is_empty() {
             self.last.notify_one();
         }

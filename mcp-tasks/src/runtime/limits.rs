@@ -1,5 +1,12 @@
 //! How much of everything a server takes.
 
+use std::sync::Arc;
+
+use super::seats::{Full, Room, Seat, Seats};
+use crate::observe::story;
+use crate::protocol::{ProtocolError, shortened};
+use crate::task::{Answer, Caller};
+
 /// Limits that keep one client, or one mistake, from taking a server down.
 ///
 /// At a limit the client gets a clear error, and nothing is lost.
@@ -10,6 +17,8 @@ pub struct Limits {
     pub arguments: usize,
     /// Bytes of one answer; 256 KiB by default.
     pub answer: usize,
+    /// Answers in one message; 1,000 by default.
+    pub answers: usize,
     /// Bytes of a call's result; 8 MiB by default.
     pub result: usize,
     /// Bytes of a task's journal; 16 MiB by default.
@@ -21,6 +30,13 @@ pub struct Limits {
     pub live_per_caller: usize,
     /// Live tasks on the server; 1,000,000 by default.
     pub live: usize,
+    /// Calls of one authenticated caller that have no reply yet; 1,000 by default.
+    /// What is a task has one.
+    pub calls_per_caller: usize,
+    /// Calls on the server that have no reply yet; 10,000 by default.
+    pub calls: usize,
+    /// Older sessions over HTTP at once; 10,000 by default.
+    pub sessions: usize,
     /// Subscriptions of one authenticated caller at once; 100 by default.
     pub subscriptions_per_caller: usize,
     /// Subscriptions on the server at once; 10,000 by default.
@@ -40,11 +56,15 @@ impl Default for Limits {
         Self {
             arguments: 1 << 20,
             answer: 256 << 10,
+            answers: 1000,
             result: 8 << 20,
             journal: 16 << 20,
             state: 64 << 10,
             live_per_caller: 1000,
             live: 1_000_000,
+            calls_per_caller: 1000,
+            calls: 10_000,
+            sessions: 10_000,
             subscriptions_per_caller: 100,
             subscriptions: 10_000,
             subscribed_tasks: 1000,
@@ -52,4 +72,56 @@ impl Default for Limits {
             resident: 10_000,
         }
     }
+}
+
+impl Limits {
+    /// Refuses answers that are too long, whichever way they came.
+    pub(super) fn check_answers(&self, answers: &[Answer<'_>]) -> Result<(), ProtocolError> {
+        let limit = self.answer;
+        let size = |answer: &Answer<'_>| answer.response.get().len();
+        let Some(answer) = answers.iter().find(|answer| size(answer) > limit) else {
+            return Ok(());
+        };
+        let words = format!(
+            "the answer to `{}` takes {} bytes; the limit is {limit}",
+            shortened(answer.key.as_str()),
+            size(answer)
+        );
+        Err(limit_reached(
+            "answer",
+            ProtocolError::invalid_params(words),
+        ))
+    }
+
+    /// Lets a call begin; it counts until the seat is dropped.
+    pub(super) fn admit(&self, calls: &Arc<Seats>, caller: &Caller) -> Result<Seat, ProtocolError> {
+        let room = Room {
+            total: self.calls,
+            per_caller: self.calls_per_caller,
+        };
+        calls.take(caller, room).map_err(|full| match full {
+            Full::Server => limit_reached(
+                "calls",
+                ProtocolError::internal(format!(
+                    "the server already has {} calls to reply to, its limit; try again later",
+                    self.calls
+                )),
+            ),
+            Full::Caller => limit_reached(
+                "calls_per_caller",
+                ProtocolError::internal(format!(
+                    "you already have {} calls without a reply, the limit; wait for one, or cancel \
+                     it",
+                    self.calls_per_caller
+                )),
+            ),
+        })
+    }
+}
+
+/// Takes note that somebody has come to a limit, by the name that it has in
+/// [`Limits`]; `message` is that of the transports.
+pub(crate) fn limit_reached(limit: &'static str, error: ProtocolError) -> ProtocolError {
+    story::limit_reached(limit);
+    error
 }

@@ -23,6 +23,7 @@ mod plain;
 mod resume;
 mod rounds;
 mod rules;
+mod seats;
 mod shutdown;
 mod signature;
 mod tasks;
@@ -41,12 +42,14 @@ pub use builder::RuntimeBuilder;
 pub use call::CallRequest;
 pub use driver::{Asking, ProgressSink, ProgressUpdate, SessionAnswer, SessionClient, Telling};
 pub use limits::Limits;
+pub(crate) use limits::limit_reached;
 pub use methods::{Methods, TaskMethods, TaskOwner};
 pub use output::Called;
 pub use plain::{PlainArgument, PlainArguments, plain_schema};
 pub use resume::Mismatch;
 pub(crate) use resume::check;
 pub use rounds::{InputRequired, Retry};
+pub(crate) use seats::{Full, Room, Seat, Seats};
 pub use signature::{
     AnyType, Argument, Of, Whole, argument, default_of_type, list, text, with_fraction,
 };
@@ -95,6 +98,8 @@ struct Shared {
     lease: Lease,
     /// Whether the store knows this server.
     enlisted: OnceCell<()>,
+    /// Calls that have no reply yet.
+    calls: Arc<Seats>,
     /// One permit per function that is running rather than waiting.
     running: Arc<Semaphore>,
     /// Seals the state of calls that ask their clients in rounds.
@@ -229,7 +234,7 @@ const RETRY_MS: u64 = 1000;
 fn store_failed(error: &StoreError) -> crate::protocol::ProtocolError {
     use crate::protocol::ProtocolError;
     match error {
-        StoreError::Full(words) => ProtocolError::internal(words.clone()),
+        StoreError::Full(words) => limit_reached("live", ProtocolError::internal(words.clone())),
         StoreError::Unavailable(_) | StoreError::Unsure(_) | StoreError::Damaged { .. } => {
             tracing::error!(%error, "the store failed");
             ProtocolError::internal("the task store is not available right now, try again later")

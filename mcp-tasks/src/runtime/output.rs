@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use super::limit_reached;
 use super::rounds::InputRequired;
 use crate::flow::ToolOutput;
 use crate::protocol::ProtocolError;
@@ -28,9 +29,8 @@ pub(super) fn to_json(output: ToolOutput, limit: usize) -> Result<Arc<RawValue>,
     })?;
     let size = json.get().len();
     if size > limit {
-        return Err(ProtocolError::internal(format!(
-            "the tool's result takes {size} bytes; the limit is {limit}"
-        )));
+        let words = format!("the tool's result takes {size} bytes; the limit is {limit}");
+        return Err(limit_reached("result", ProtocolError::internal(words)));
     }
     Ok(json.into())
 }

@@ -106,10 +106,10 @@ fn prepare(
                         error.message
                     ),
                     explanation: format!(
-                        "the arguments of this task cannot be read any more: {}. Usually a parameter \
-                         was added, renamed or given another type; give it a default \
-                         (`Option`), or register the old code beside the new as another `version`",
-                        error.message
+                        "the arguments of this task, which version {version} of the code recorded, \
+                         cannot be read any more; its status says which. Usually a parameter was \
+                         added, renamed or given another type; give it a default (`Option`), or \
+                         register the old code beside the new as another `version`"
                     ),
                 },
                 false,

@@ -7,6 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::call::Unsure;
 use super::{Shared, TaskUpdates, Watch, store_failed};
+use crate::observe::story;
 use crate::protocol::ProtocolError;
 use crate::store::StoreStats;
 use crate::task::{Access, Journal, Snapshot, TaskId};
@@ -111,6 +112,9 @@ impl Tasks {
         unsure.has_heard(&change);
         let change = change.map_err(|error| store_failed(&error))?;
         if let Some(change) = &change {
+            if change.changed {
+                story::signalled(&change.snapshot, name);
+            }
             shared.follow_up(change);
         }
         Ok(change.is_some())

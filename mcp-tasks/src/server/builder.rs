@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "http")]
 use super::access::Access;
+#[cfg(feature = "http")]
+use super::callers::{Callers, SessionIds};
 use super::catalogue::Catalogue;
 use super::engine::Engine;
 use super::era::Versions;
@@ -27,6 +29,7 @@ use crate::elicit::Elicit;
 use crate::router::Router;
 use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn, TaskOwner};
 use crate::store::TaskStore;
+use crate::task::Caller;
 
 /// What a message may be longer than the arguments in it.
 const AROUND_ARGUMENTS: usize = 3 << 20;
@@ -82,6 +85,9 @@ pub struct TaskServer<H = NoHandler> {
     has_store: bool,
     message_limit: Option<usize>,
     grace: Duration,
+    stdio_caller: Caller,
+    #[cfg(feature = "http")]
+    callers: Result<Callers, Error>,
     #[cfg(feature = "http")]
     access: Access,
     #[cfg(feature = "http")]
@@ -121,6 +127,9 @@ impl<H: ServerHandler> TaskServer<H> {
             has_store: false,
             message_limit: None,
             grace: GRACE,
+            stdio_caller: Caller::anonymous(),
+            #[cfg(feature = "http")]
+            callers: Ok(Callers::default()),
             #[cfg(feature = "http")]
             access: Access::default(),
             #[cfg(feature = "http")]
@@ -232,6 +241,102 @@ impl<H: ServerHandler> TaskServer<H> {
         self
     }
 
+    /// Who calls over stdio, where one client has the server to itself. Default:
+    /// [`Caller::anonymous`].
+    ///
+    /// Whoever starts the server knows who it is for, and may have told it so:
+    ///
+    /// ```no_run
+    /// # use mcp_tasks::prelude::*;
+    /// # #[mcp_task]
+    /// # async fn deploy() {}
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// let user = std::env::var("DEPLOYER_USER")?;
+    /// let server = TaskServer::new("deployer", "1.0.0").task(deploy);
+    /// server.stdio_caller(Caller::new(user)).serve_stdio().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stdio_caller(mut self, caller: Caller) -> Self {
+        self.stdio_caller = caller;
+        self
+    }
+
+    /// Serves HTTP to whoever brings one of these bearer tokens, each of which
+    /// stands for a caller: pairs of the caller's name and the token. Everybody
+    /// else gets 401.
+    ///
+    /// This is for a few clients that are known beforehand. A token is as good as
+    /// it is hard to guess, and as the connection is private: make it of 32 random
+    /// bytes, and serve beyond this machine behind TLS only. For tokens that are
+    /// issued and checked elsewhere there is [`caller`](Self::caller), or a layer
+    /// in front.
+    ///
+    /// ```no_run
+    /// # use mcp_tasks::prelude::*;
+    /// # #[mcp_task]
+    /// # async fn deploy() {}
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = TaskServer::new("deployer", "1.0.0").task(deploy);
+    /// server
+    ///     .bearer_tokens([("ci", std::env::var("CI_TOKEN")?)])
+    ///     .serve_http("127.0.0.1:8000")
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Only hashes of the tokens are kept. What cannot work (no token at all, one
+    /// that no client can send, one for two callers) is an error of
+    /// [`build`](Self::build).
+    #[cfg(feature = "http")]
+    pub fn bearer_tokens(
+        mut self,
+        tokens: impl IntoIterator<Item = (impl Into<Arc<str>>, impl AsRef<str>)>,
+    ) -> Self {
+        self.callers = Callers::with_tokens(tokens);
+        self
+    }
+
+    /// Finds the caller of each HTTP request by a function of its head; `None` is
+    /// answered with 401.
+    ///
+    /// Default: the [`Caller`] that a layer in front has put into the request's
+    /// extensions, and [`Caller::anonymous`] where there is none. The function
+    /// sees those extensions, so that it can make a caller of whatever such a
+    /// layer says, and refuse requests that came around it:
+    ///
+    /// ```no_run
+    /// # use mcp_tasks::prelude::*;
+    /// # #[mcp_task]
+    /// # async fn deploy() {}
+    /// #[derive(Clone)]
+    /// struct Claims {
+    ///     subject: String,
+    /// }
+    ///
+    /// # fn server() -> TaskServer {
+    /// TaskServer::new("deployer", "1.0.0")
+    ///     .task(deploy)
+    ///     .caller(|request| {
+    ///         let claims = request.extensions.get::<Claims>()?;
+    ///         Some(Caller::new(claims.subject.as_str()))
+    ///     })
+    /// # }
+    /// ```
+    ///
+    /// It is asked for every request, and must not wait for anything. What needs
+    /// a look elsewhere (a session store, a key server) is a layer's work, as is
+    /// a `WWW-Authenticate` that names an authorization server.
+    #[cfg(feature = "http")]
+    pub fn caller(
+        mut self,
+        function: impl Fn(&http::request::Parts) -> Option<Caller> + Send + Sync + 'static,
+    ) -> Self {
+        self.callers = Ok(Callers::with_function(function));
+        self
+    }
+
     /// The most bytes that one message may have. Default: the limit of
     /// arguments and 3 MiB.
     pub fn message_limit(mut self, bytes: usize) -> Self {
@@ -281,11 +386,13 @@ impl<H: ServerHandler> TaskServer<H> {
     ///
     /// [`Error`] when a tool's name is used twice (the wrapped handler's tools,
     /// as far as its `get_tool` knows them, count), when a state is missing, when
-    /// an allow-list has an entry that could never match, or when an
-    /// `x-mcp-header` stands where the specification has no header for it.
+    /// a list of hosts, origins or tokens has an entry that could never match, or
+    /// when an `x-mcp-header` stands where the specification has no header for it.
     pub fn build(self) -> Result<BuiltServer, Error> {
         #[cfg(feature = "http")]
         self.access.validate()?;
+        #[cfg(feature = "http")]
+        let callers = self.callers?;
         let runtime = self.runtime.build()?;
         let handler = (self.factory)();
         if let Some(tool) = runtime
@@ -328,6 +435,8 @@ impl<H: ServerHandler> TaskServer<H> {
         let http = TaskService::new(
             HttpConfig {
                 access: self.access,
+                callers,
+                session_ids: SessionIds::new()?,
                 names: self.names,
                 mirrored,
                 message_limit,
@@ -345,6 +454,7 @@ impl<H: ServerHandler> TaskServer<H> {
                 engine,
                 versions,
                 message_limit,
+                caller: self.stdio_caller,
                 stop: stop.clone(),
             }),
             #[cfg(feature = "http")]

@@ -11,12 +11,13 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::callers::caller_of;
 use super::session::{Dialect, Session, notices};
 use crate::Error;
 use crate::protocol::{Capabilities, META_SERVER_INFO, TASKS_EXTENSION};
 use crate::router::Router;
 use crate::runtime::{CallRequest, SessionClient, Support};
-use crate::task::{Caller, ClientInfo};
+use crate::task::ClientInfo;
 
 /// The tools that a router answers for, ready to be listed.
 ///
@@ -120,7 +121,7 @@ impl Catalogue {
             .map(to_raw_value)
             .transpose()
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let (caller, client) = (caller(&context), client(&context));
+        let (caller, client) = (caller_of(&context.extensions), client(&context));
         let meta = to_raw_value(&context.meta)
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
         let dialect = Dialect::of(context.protocol_version().as_ref());
@@ -177,18 +178,6 @@ fn client(context: &RequestContext<RoleServer>) -> Option<ClientInfo> {
         Some(title) => named.with_title(title),
         None => named,
     })
-}
-
-/// Who calls: over HTTP a layer in front of us says so, request by request.
-fn caller(context: &RequestContext<RoleServer>) -> Caller {
-    #[cfg(feature = "http")]
-    if let Some(parts) = context.extensions.get::<http::request::Parts>()
-        && let Some(caller) = parts.extensions.get::<Caller>()
-    {
-        return caller.clone();
-    }
-    let _ = context;
-    Caller::anonymous()
 }
 
 fn complete(result: &RawValue) -> Result<CallToolResult, ErrorData> {

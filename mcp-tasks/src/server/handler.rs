@@ -25,6 +25,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::catalogue::Catalogue;
 use super::subscription::Begun;
+use crate::protocol::shortened;
 
 /// The methods that MCP defines: malformed parameters are the only way in which
 /// they reach a handler as custom requests.
@@ -166,7 +167,7 @@ impl<H: ServerHandler> ServerHandler for Merged<H> {
                         None,
                     )
                 } else {
-                    let words = format!("method not found: {method}");
+                    let words = format!("method not found: {}", shortened(&method));
                     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, words, None)
                 })
             }
@@ -375,7 +376,7 @@ impl ServerHandler for NoHandler {
         _: Request,
     ) -> Result<CallToolResponse, ErrorData> {
         Err(ErrorData::invalid_params(
-            format!("unknown tool: {}", request.name),
+            format!("unknown tool: {}", shortened(&request.name)),
             None,
         ))
     }

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::HeaderMap;
 
-use crate::protocol::{ErrorCode, Message, ProtocolError};
+use crate::protocol::{ErrorCode, Message, ProtocolError, shortened};
 
 /// The header that names the protocol version.
 pub(super) const PROTOCOL_VERSION_HEADER: &str = "mcp-protocol-version";
@@ -125,7 +125,9 @@ pub(super) fn missing(header: &str) -> ProtocolError {
 
 pub(super) fn mismatch(header: &str, value: &str, body: &str) -> ProtocolError {
     refusal(format!(
-        "header `{header}` says `{value}`, but the message says `{body}`"
+        "header `{header}` says `{}`, but the message says `{}`",
+        shortened(value),
+        shortened(body)
     ))
 }
 

@@ -26,15 +26,18 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::access::Access;
+use super::callers::{Callers, SessionIds, Unauthenticated};
 use super::engine::Engine;
-use super::era::{Era, Versions, opens_sessions, refuse_gone};
+use super::era::{Era, INITIALIZE, Versions, opens_sessions, refuse_gone};
 use super::headers::{self, NamePolicy, PROTOCOL_VERSION_HEADER, SESSION_HEADER};
 use super::mirrored::MirroredArguments;
 use super::resumed;
 use super::subscription::Stream;
 use super::told;
+use crate::observe::story;
 use crate::protocol::{Malformed, Message, MessageKind, ProtocolError, Reply};
 use crate::router::{LISTEN, Router};
+use crate::runtime::limit_reached;
 use crate::task::Caller;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -49,6 +52,8 @@ const DISCARDING: Duration = Duration::from_secs(5);
 /// What the layer is told by the builder.
 pub(super) struct HttpConfig {
     pub(super) access: Access,
+    pub(super) callers: Callers,
+    pub(super) session_ids: SessionIds,
     pub(super) names: NamePolicy,
     pub(super) mirrored: MirroredArguments,
     pub(super) message_limit: usize,
@@ -61,7 +66,8 @@ pub(super) struct HttpConfig {
 /// `nest_service("/mcp", service)`, behind whatever layers the application has.
 /// A layer that authenticates says who calls by putting a [`Caller`] into the
 /// request's extensions; without one every caller is
-/// [`Caller::anonymous`].
+/// [`Caller::anonymous`]. [`bearer_tokens`](super::TaskServer::bearer_tokens) and
+/// [`caller`](super::TaskServer::caller) do without such a layer.
 ///
 /// # Cancellation
 ///
@@ -77,6 +83,8 @@ struct Layer {
     config: HttpConfig,
     router: Router,
     rmcp: Rmcp,
+    /// The older sessions.
+    sessions: Arc<LocalSessionManager>,
     /// What a subscription has of rmcp.
     engine: Arc<Engine>,
     /// Once it fires, subscriptions end, and streams of rmcp.
@@ -97,7 +105,8 @@ impl TaskService {
             .with_json_response(true)
             .with_cancellation_token(stop.child_token());
         let sessions = Arc::new(LocalSessionManager::default());
-        let service = StreamableHttpService::new(move || Ok(factory()), sessions, rmcp_config);
+        let service =
+            StreamableHttpService::new(move || Ok(factory()), sessions.clone(), rmcp_config);
         let rmcp: Rmcp = Box::new(move |request| {
             let service = service.clone();
             Box::pin(async move { service.handle(request).await.map(Body::new) })
@@ -107,6 +116,7 @@ impl TaskService {
                 config,
                 router,
                 rmcp,
+                sessions,
                 engine,
                 stop,
             }),
@@ -136,7 +146,7 @@ where
 }
 
 impl Layer {
-    async fn answer<B>(&self, parts: Parts, body: B) -> Result<Response<Body>, Reply>
+    async fn answer<B>(&self, mut parts: Parts, body: B) -> Result<Response<Body>, Reply>
     where
         B: http_body::Body<Error: Into<BoxError>>,
     {
@@ -144,19 +154,27 @@ impl Layer {
             .access
             .check(&parts)
             .map_err(|(status, words)| refuse(status, words))?;
+        let caller = match self.config.callers.identify(&mut parts) {
+            Ok(caller) => caller,
+            Err(stranger) => {
+                story::unauthenticated();
+                return Ok(unauthorized(&stranger));
+            }
+        };
+        self.config.session_ids.open(&mut parts.headers, &caller);
         match parts.method {
             Method::POST => {
                 check_media_types(&parts.headers)?;
                 let body = self.collect(body).await?;
-                self.post(parts, body).await
+                self.post(parts, body, &caller).await
             }
             Method::GET if is_session_stream(&parts.headers) => {
                 let headers = parts.headers.clone();
-                let stream = self.hand_on(parts, Bytes::new()).await;
+                let stream = self.hand_on(parts, Bytes::new(), &caller).await;
                 Ok(resumed::after_the_last(&headers, stream))
             }
             Method::DELETE if is_session_stream(&parts.headers) => {
-                let mut response = self.hand_on(parts, Bytes::new()).await;
+                let mut response = self.hand_on(parts, Bytes::new(), &caller).await;
                 // rmcp says "accepted" when it is done; clients take that for
                 // a session that goes on.
                 if response.status() == StatusCode::ACCEPTED {
@@ -168,7 +186,12 @@ impl Layer {
         }
     }
 
-    async fn post(&self, parts: Parts, body: Bytes) -> Result<Response<Body>, Reply> {
+    async fn post(
+        &self,
+        parts: Parts,
+        body: Bytes,
+        caller: &Caller,
+    ) -> Result<Response<Body>, Reply> {
         let message = Message::parse(&body).map_err(Malformed::into_response)?;
         let refuse = |error: &ProtocolError| Reply::error(message.id(), error);
         let version =
@@ -176,7 +199,11 @@ impl Layer {
         // In a session the header repeats what `initialize` settled: rmcp checks that.
         let outside = version.filter(|_| !parts.headers.contains_key(SESSION_HEADER));
         if Versions::era(&message, outside) != Some(Era::Standalone) {
-            return Ok(self.hand_on(parts, body.clone()).await);
+            if message.method() == INITIALIZE {
+                let admitted = self.admit_session().await;
+                admitted.map_err(|error| refuse(&error).with_status(503))?;
+            }
+            return Ok(self.hand_on(parts, body.clone(), caller).await);
         }
         match message.kind() {
             // None is defined for HTTP, where closing the stream cancels.
@@ -198,24 +225,30 @@ impl Layer {
             .check(&parts.headers, &message)
             .map_err(|e| refuse(&e))?;
         refuse_gone(&message).map_err(|e| refuse(&e))?;
-        let caller = parts
-            .extensions
-            .get::<Caller>()
-            .cloned()
-            .unwrap_or_else(Caller::anonymous);
         if message.method() == LISTEN {
-            return self.listen(parts, &message, &body, &caller).await;
+            return self.listen(parts, &message, &body, caller).await;
         }
         if self.router.wants_telling(&message) {
-            match told::route(self.router.clone(), body.clone(), caller).await {
+            match told::route(self.router.clone(), body.clone(), caller.clone()).await {
                 told::Answer::Reply(answer) => return Ok(reply(answer)),
                 told::Answer::Stream(response) => return Ok(response),
                 told::Answer::NotOurs => {}
             }
-        } else if let Some(answer) = self.router.route(&message, &caller).await {
+        } else if let Some(answer) = self.router.route(&message, caller).await {
             return Ok(reply(answer));
         }
-        Ok(self.hand_on(parts, body.clone()).await)
+        Ok(self.hand_on(parts, body.clone(), caller).await)
+    }
+
+    /// Lets a session begin, if there is room for one more. They end when their
+    /// clients say so, or have not been heard of for some minutes.
+    async fn admit_session(&self) -> Result<(), ProtocolError> {
+        let limit = self.router.runtime().limits().sessions;
+        if self.sessions.sessions.read().await.len() < limit {
+            return Ok(());
+        }
+        let words = format!("the server already has {limit} sessions, its limit; try again later");
+        Err(limit_reached("sessions", ProtocolError::internal(words)))
     }
 
     /// Begins a subscription, whose messages are the response's body.
@@ -247,7 +280,11 @@ impl Layer {
         B: http_body::Body<Error: Into<BoxError>>,
     {
         let limit = self.config.message_limit;
-        let refused = || refuse(413, format!("a message may have at most {limit} bytes"));
+        let refused = || {
+            let words = format!("a message may have at most {limit} bytes");
+            let error = limit_reached("message", ProtocolError::invalid_request(words));
+            Reply::error(None, &error).with_status(413)
+        };
         let mut body = pin!(body);
         if body.size_hint().lower() > limit as u64 {
             // It says so itself: nobody need wait for as much as is allowed.
@@ -265,8 +302,11 @@ impl Layer {
     }
 
     /// Gives a request, as it came, to rmcp.
-    async fn hand_on(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        (self.rmcp)(Request::from_parts(parts, Full::new(body))).await
+    async fn hand_on(&self, parts: Parts, body: Bytes, caller: &Caller) -> Response<Body> {
+        let mut response = (self.rmcp)(Request::from_parts(parts, Full::new(body))).await;
+        let headers = response.headers_mut();
+        self.config.session_ids.sign(headers, caller);
+        response
     }
 }
 
@@ -340,6 +380,16 @@ fn reply(reply: Reply) -> Response<Body> {
         header::CONTENT_TYPE,
         HeaderValue::from_static("application/json"),
     );
+    response
+}
+
+fn unauthorized(stranger: &Unauthenticated) -> Response<Body> {
+    let mut response = reply(refuse(401, stranger.words));
+    if let Some(challenge) = stranger.challenge {
+        let challenge = HeaderValue::from_static(challenge);
+        let headers = response.headers_mut();
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
+    }
     response
 }
 

@@ -9,6 +9,7 @@
 #[cfg(feature = "http")]
 mod access;
 mod builder;
+mod callers;
 mod catalogue;
 mod convert;
 mod engine;
@@ -53,7 +54,8 @@ use crate::runtime::{Runtime, Tasks};
 ///
 /// # Example
 ///
-/// In an application of one's own, behind its authentication:
+/// In an application of one's own, behind its authentication, which says who
+/// calls by a [`Caller`](crate::Caller) in the request's extensions:
 ///
 /// ```no_run
 /// # #[cfg(feature = "http")]
@@ -61,7 +63,6 @@ use crate::runtime::{Runtime, Tasks};
 /// use axum::extract::Request;
 /// use axum::middleware::{Next, from_fn};
 /// use axum::response::Response;
-/// use mcp_tasks::Caller;
 /// use mcp_tasks::prelude::*;
 ///
 /// # #[mcp_task]

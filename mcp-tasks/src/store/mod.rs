@@ -32,8 +32,8 @@ pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 
 use crate::task::{
-    Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, KeyRing, Refusal,
-    Retention, SealingKey, Seq, Snapshot, StateId, TaskId, TaskState, Timestamp,
+    Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, InputKey, KeyRing,
+    Refusal, Retention, SealingKey, Seq, Snapshot, StateId, TaskId, TaskState, Timestamp,
 };
 
 /// Keeps tasks.
@@ -43,6 +43,12 @@ use crate::task::{
 /// When an operation's future resolves, what it did is as durable as the store
 /// ever makes it. An operation whose future is dropped has happened whole or
 /// not at all.
+///
+/// # Callers
+///
+/// A task that does not exist for an [`Access`] is looked for in the same way and
+/// with the same work as one that does not exist at all, so that the time it takes
+/// does not tell the one from the other.
 ///
 /// # Time
 ///
@@ -338,6 +344,8 @@ pub struct Change {
     pub snapshot: Arc<Snapshot>,
     /// Whether the journal grew.
     pub changed: bool,
+    /// The questions that were answered, and when each was asked.
+    pub answered: Vec<(InputKey, Timestamp)>,
     /// Whether the task must run and no living holder has it: then whoever
     /// changed it should claim it.
     pub unclaimed: bool,

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 /// exist. Without authentication everybody is [`Caller::anonymous`], and a
 /// task's id is the secret that grants access to it.
 ///
-/// Over HTTP the host's auth layer puts a `Caller` into the request's
-/// extensions.
+/// Over HTTP it is what `TaskServer::bearer_tokens` or `TaskServer::caller` say,
+/// or else what the host's auth layer has put into the request's extensions; over
+/// stdio it is `TaskServer::stdio_caller`. A parameter `caller: Caller` of a task
+/// function is given the task's own, also after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Caller(Arc<str>);

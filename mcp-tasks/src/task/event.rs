@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{Caller, ClientInfo, InputKey, Progress, Response, TaskId, Timestamp};
+use crate::observe::TraceContext;
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
 
 /// The version of the form in which entries are written.
@@ -257,13 +258,17 @@ pub struct Created {
     /// The `_meta` of the call as it was sent, if the tool takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Arc<RawValue>>,
+    /// The trace that the call belongs to, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Arc<TraceContext>>,
 }
 
 impl Created {
     fn weight(&self) -> usize {
         let client = self.client.as_ref().map_or(0, ClientInfo::weight);
         let meta = self.meta.as_ref().map_or(0, |meta| meta.get().len());
-        self.arguments.get().len() + client + meta
+        let trace = self.trace.as_ref().map_or(0, |trace| trace.weight());
+        self.arguments.get().len() + client + meta + trace
     }
 }
 

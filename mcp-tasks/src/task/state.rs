@@ -24,7 +24,7 @@ pub struct TaskState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyState {
-    Asked,
+    Asked(Timestamp),
     Answered,
     TimerSet(Timestamp),
     TimerFired,
@@ -167,13 +167,14 @@ impl TaskState {
         match event {
             Event::Created(_) => return Err(IllegalTransition::CreatedTwice),
             Event::Asked { key, request } => {
-                self.take_key(key, KeyState::Asked)?;
+                self.take_key(key, KeyState::Asked(at))?;
                 self.change()
                     .input_requests
                     .push((key.clone(), request.clone()));
             }
             Event::Answered { key, .. } => {
-                self.turn(key, |state| state == KeyState::Asked, KeyState::Answered)?;
+                let asked = |state| matches!(state, KeyState::Asked(_));
+                self.turn(key, asked, KeyState::Answered)?;
                 self.no_longer_ask(key);
             }
             Event::StepIntended { key, .. } => match self.keys.get(key) {
@@ -302,6 +303,19 @@ impl TaskState {
             _ => None,
         };
         self.keys.values().filter_map(due).min()
+    }
+
+    /// Which questions these answer, and when each was asked. To be called before
+    /// they are applied.
+    pub fn answered_by(&self, events: &[Event]) -> Vec<(InputKey, Timestamp)> {
+        let answered = |event: &Event| match event {
+            Event::Answered { key, .. } => match self.keys.get(key) {
+                Some(KeyState::Asked(at)) => Some((key.clone(), *at)),
+                _ => None,
+            },
+            _ => None,
+        };
+        events.iter().filter_map(answered).collect()
     }
 
     /// How often the task was taken over from a process that died, without

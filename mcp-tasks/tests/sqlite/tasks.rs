@@ -57,6 +57,7 @@ pub(crate) fn created(id: &str) -> Created {
         seed: Seed([1, 2]),
         client: None,
         meta: None,
+        trace: None,
     }
 }
 

@@ -10,6 +10,7 @@ mod files;
 mod gate;
 mod kills;
 mod life;
+mod limits;
 mod processes;
 mod restarts;
 mod rounds;

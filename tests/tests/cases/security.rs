@@ -1,28 +1,23 @@
-//! Callers, ids and limits: c90 to c93.
+//! Callers and ids: c90 and c91.
 
 use std::collections::HashSet;
 
-use mcp_tasks_tests::{Client, Declares, Fixture, keys};
-use serde_json::json;
+use mcp_tasks_tests::rounds::text;
+use mcp_tasks_tests::{Client, Declares, Fixture, Launch, Transport};
+use serde_json::{Value, json};
 
-use crate::{Store, on_every_store};
+use crate::{FIXTURES, Store, durable, on_every_store};
 
 on_every_store! {
     c90_without_a_valid_token_nothing_is_served,
     c90_each_caller_sees_only_their_own_tasks,
+    c90_foreign_and_unknown_tasks_are_the_same_byte_for_byte,
+    c90_the_caller_is_the_same_in_every_round,
     c91_ids_are_unique_unguessable_and_safe_in_urls,
-    c93_arguments_over_the_limit_are_refused,
-    c93_an_answer_over_the_limit_is_refused_and_the_question_stays,
-    c93_a_result_over_the_limit_is_an_error,
-    c93_a_journal_over_the_limit_ends_the_task,
-    c93_live_tasks_are_limited_and_ending_one_makes_room,
-    c93_the_live_tasks_of_one_caller_are_limited,
-    c93_functions_that_wait_do_not_count_as_running,
-    c93_large_messages_do_not_make_the_process_large,
 }
 
 /// A server that knows alice and bob, and a client for each.
-async fn alice_and_bob(store: Store, flags: &[&str]) -> (Fixture, Client, Client) {
+pub(super) async fn alice_and_bob(store: Store, flags: &[&str]) -> (Fixture, Client, Client) {
     let tokens = ["--token", "alice=a-secret", "--token", "bob=b-secret"];
     let server = store.http(&[&tokens, flags].concat()).await;
     let alice = server.client().with_token("a-secret");
@@ -41,6 +36,7 @@ async fn c90_without_a_valid_token_nothing_is_served(store: Store) {
         Some("Bearer a-secret "),
         Some("a-secret"),
         Some("Basic a-secret"),
+        Some("bearer a-secret"),
     ] {
         for method in ["tools/list", "tasks/get", "server/discover"] {
             let mut request = nobody.compose(method, json!({ "taskId": id }));
@@ -48,8 +44,8 @@ async fn c90_without_a_valid_token_nothing_is_served(store: Store) {
                 let value = authorization.parse().unwrap();
                 request.headers_mut().insert("authorization", value);
             }
-            // Space around a header's value is not part of it.
-            let valid = authorization == Some("Bearer a-secret ");
+            // Space around a header's value is not part of it, nor does it matter how the scheme is written.
+            let valid = matches!(authorization, Some("Bearer a-secret " | "bearer a-secret"));
             let reply = nobody.send_http(request).await;
             assert_eq!(reply.status == Some(401), !valid, "{authorization:?}");
             assert!(valid || !reply.text.contains("result"), "{reply:?}");
@@ -89,6 +85,86 @@ async fn c90_each_caller_sees_only_their_own_tasks(store: Store) {
     }
 }
 
+async fn c90_foreign_and_unknown_tasks_are_the_same_byte_for_byte(store: Store) {
+    let (_server, alice, bob) = alice_and_bob(store, &[]).await;
+    let id = alice.task("ask1", json!({})).await;
+    alice.until_asked(&id, None).await;
+    let ended = alice.task("soft", json!({})).await;
+    alice.until(&ended, "completed").await;
+    let never: String = id.chars().rev().collect();
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let reply = async |id: &str| {
+            let params = json!({ "taskId": id, "inputResponses": {} });
+            // With the same request id, which is repeated in the reply.
+            let mut request = bob.compose(method, params);
+            let mut body: Value = serde_json::from_str(request.body()).unwrap();
+            body["id"] = json!("mine");
+            *request.body_mut() = body.to_string();
+            let reply = bob.send_http(request).await;
+            reply.refused(-32602, &["task"]);
+            (reply.status, reply.text)
+        };
+        let unknown = reply(&never).await;
+        assert_eq!(reply(&id).await, unknown, "{method}");
+        assert_eq!(reply(&ended).await, unknown, "{method}");
+    }
+    for id in [&id, &ended, &never] {
+        let mut listening = bob.listen(json!({ "taskIds": [id] })).await;
+        assert_eq!(listening.acknowledged().await, json!({ "taskIds": [] }));
+    }
+}
+
+async fn c90_the_caller_is_the_same_in_every_round(store: Store) {
+    let (_server, alice, bob) = alice_and_bob(store, &[]).await;
+    for (client, name) in [(&alice, "alice"), (&bob, "bob")] {
+        let client = client.declaring(Declares::NoTasks);
+        let asked = client.ask("whoami", json!({})).await;
+        let reply = client.fill_in(&asked, &[(asked.keys()[0], "yes")]).await;
+        assert_eq!(text(&reply), format!("{name},{name}"));
+    }
+    let server = store.launch(Transport::Stdio, &["--stdio-caller", "carol"]);
+    let server = server.start().await;
+    let client = server.client().declaring(Declares::NoTasks);
+    let asked = client.ask("whoami", json!({})).await;
+    let reply = client.fill_in(&asked, &[(asked.keys()[0], "yes")]).await;
+    assert_eq!(text(&reply), "carol,carol");
+}
+
+#[tokio::test]
+async fn c90_the_caller_is_the_same_after_a_restart() {
+    let tokens = ["--token", "alice=a-secret", "--token", "bob=b-secret"];
+    let mut server = durable(Transport::Http, &tokens).await;
+    let client = |server: &Fixture, token| server.client().with_token(token);
+    let id = client(&server, "a-secret").task("whoami", json!({})).await;
+    let key = client(&server, "a-secret").until_asked(&id, None).await;
+    server.restart().await;
+    let (alice, bob) = (client(&server, "a-secret"), client(&server, "b-secret"));
+    bob.try_get(&id).await.refused(-32602, &["task"]);
+    let mut heard = alice.listen_to(&[&id]).await;
+    alice.answer(&id, &key, "yes").await;
+    let ended = heard.until("completed").await;
+    let text = &ended["result"]["content"][0]["text"];
+    assert_eq!(text, "alice,alice");
+}
+
+#[tokio::test]
+async fn c90_the_caller_on_stdio_is_the_same_after_a_restart() {
+    let mut server = durable(Transport::Stdio, &["--stdio-caller", "carol"]).await;
+    let id = server.client().task("whoami", json!({})).await;
+    let key = server.client().until_asked(&id, None).await;
+    server.restart().await;
+    let client = server.client();
+    client.answer(&id, &key, "yes").await;
+    assert_eq!(client.until_text(&id).await, "carol,carol");
+    // For whoever is somebody else it is not there.
+    let file = server.file().clone();
+    drop(server);
+    let other = Launch::new(FIXTURES, Transport::Stdio).on(&file);
+    let other = other.start().await;
+    let reply = other.client().try_get(&id).await;
+    reply.refused(-32602, &["task"]);
+}
+
 async fn c91_ids_are_unique_unguessable_and_safe_in_urls(store: Store) {
     const COUNT: usize = 10_000;
     const AT_ONCE: usize = 16;
@@ -124,149 +200,4 @@ async fn c91_ids_are_unique_unguessable_and_safe_in_urls(store: Store) {
     }
     let bits: u32 = seen.iter().map(|place| place.len().ilog2()).sum();
     assert!(bits >= 128, "{bits} bits");
-}
-
-async fn c93_arguments_over_the_limit_are_refused(store: Store) {
-    for server in store.both(&["--limit", "arguments=1000"]).await {
-        let client = server.client();
-        let file = "x".repeat(1000);
-        let reply = client.call("side", json!({ "file": file })).await;
-        reply.refused(-32602, &["arguments", "1000"]);
-        assert_eq!(client.stats().await["stored"], 0);
-        client.task("ask1", json!({})).await;
-    }
-}
-
-async fn c93_an_answer_over_the_limit_is_refused_and_the_question_stays(store: Store) {
-    for server in store.both(&["--limit", "answer=200"]).await {
-        let client = server.client();
-        let id = client.task("ask1", json!({})).await;
-        let key = client.until_asked(&id, None).await;
-        let long = "x".repeat(200);
-        let response = json!({"action": "accept", "content": {"answer": long}});
-        let reply = client.update(&id, json!({ &key: response })).await;
-        reply.refused(-32602, &[&key, "200"]);
-        assert_eq!(keys(&client.get(&id).await), [key.as_str()]);
-        client.answer(&id, &key, "short").await;
-        assert_eq!(client.until_text(&id).await, "got: short");
-    }
-}
-
-async fn c93_a_result_over_the_limit_is_an_error(store: Store) {
-    for server in store.both(&["--limit", "result=1000"]).await {
-        let client = server.client();
-        let id = client.task("big", json!({"bytes": 1000})).await;
-        let task = client.until(&id, "failed").await;
-        assert_eq!(task["error"]["code"], -32603, "{task}");
-        let words = task["error"]["message"].as_str().unwrap();
-        assert!(
-            words.contains("result") && words.contains("1000"),
-            "{words}"
-        );
-        let plain = client.declaring(Declares::NoTasks);
-        let reply = plain.call("big", json!({"bytes": 1000})).await;
-        reply.refused(-32603, &["result", "1000"]);
-        let id = client.task("big", json!({"bytes": 100})).await;
-        assert_eq!(client.until_text(&id).await, "x".repeat(100));
-    }
-}
-
-async fn c93_a_journal_over_the_limit_ends_the_task(store: Store) {
-    let server = store.http(&["--limit", "journal=20000"]).await;
-    let client = server.client();
-    let id = client.task("ask_loop", json!({"n": 1000})).await;
-    let mut rounds = 0;
-    let task = loop {
-        let task = client
-            .until_task(&id, "asked or failed", |task| {
-                task["status"] == "failed" || !keys(task).is_empty()
-            })
-            .await;
-        let Some(key) = keys(&task).into_iter().next() else {
-            break task;
-        };
-        client.answer(&id, &key, &"x".repeat(100)).await;
-        rounds += 1;
-        assert!(rounds < 1000, "no limit");
-    };
-    let words = task["error"]["message"].as_str().unwrap();
-    assert!(
-        words.contains("journal") && words.contains("20000"),
-        "{words}"
-    );
-    assert!(rounds > 5, "{rounds}");
-    client.task("ask1", json!({})).await;
-}
-
-async fn c93_live_tasks_are_limited_and_ending_one_makes_room(store: Store) {
-    for server in store.both(&["--limit", "live=2"]).await {
-        let client = server.client();
-        let first = client.task("ask1", json!({})).await;
-        client.task("ask1", json!({})).await;
-        for _ in 0..3 {
-            let reply = client.call("ask1", json!({})).await;
-            reply.refused(-32603, &["2", "later"]);
-        }
-        // What is no task is served all the same.
-        assert_eq!(client.call("sync", json!({})).await.tool_text(), "ok");
-        client.cancelled(&first).await;
-        client.task("ask1", json!({})).await;
-    }
-}
-
-async fn c93_the_live_tasks_of_one_caller_are_limited(store: Store) {
-    let (_server, alice, bob) = alice_and_bob(store, &["--limit", "live_per_caller=1"]).await;
-    let first = alice.task("ask1", json!({})).await;
-    let reply = alice.call("ask1", json!({})).await;
-    reply.refused(-32603, &["1", "cancel"]);
-    bob.task("ask1", json!({})).await;
-    alice.cancelled(&first).await;
-    alice.task("ask1", json!({})).await;
-}
-
-async fn c93_functions_that_wait_do_not_count_as_running(store: Store) {
-    let server = store.http(&["--limit", "running=1"]).await;
-    let client = server.client();
-    let busy = client.task("slow", json!({"ms": 300})).await;
-    let mut waiting = Vec::new();
-    for _ in 0..10 {
-        waiting.push(client.task("ask1", json!({})).await);
-    }
-    assert_eq!(client.until_text(&busy).await, "done");
-    for id in &waiting {
-        client.until_asked(id, None).await;
-    }
-}
-
-async fn c93_large_messages_do_not_make_the_process_large(store: Store) {
-    const LARGE: usize = 5 << 20;
-    let message = large(LARGE);
-    for server in store.both(&[]).await {
-        let client = server.client();
-        let id = client.task("ask1", json!({})).await;
-        let key = client.until_asked(&id, None).await;
-        let before = server.resident_memory();
-        for _ in 0..20 {
-            let reply = client.send_raw(&message).await;
-            assert!(matches!(reply.status, None | Some(413)), "{reply:?}");
-            reply.refused(-32600, &["bytes"]);
-            assert!(reply.message.get("id").is_none());
-        }
-        if let (Some(before), Some(after)) = (before, server.resident_memory()) {
-            let grown = after.saturating_sub(before);
-            assert!(grown < 4 * LARGE as u64, "grown by {grown} bytes");
-        }
-        client.answer(&id, &key, "yes").await;
-        assert_eq!(client.until_text(&id).await, "got: yes");
-    }
-}
-
-/// A call with so many bytes of arguments.
-fn large(bytes: usize) -> String {
-    let params = json!({
-        "name": "side",
-        "arguments": { "file": "x".repeat(bytes) },
-        "_meta": mcp_tasks_tests::declared(Declares::Everything),
-    });
-    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
 }

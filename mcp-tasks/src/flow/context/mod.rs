@@ -15,12 +15,17 @@ use serde_json::value::RawValue;
 pub use self::handle::Flow;
 use super::replay::{Contradiction, Record, Replay};
 use super::request::{Outcome, Request};
+use crate::observe::TraceContext;
+use crate::observe::story::Of;
 use crate::protocol::Capabilities;
 use crate::task::{Created, Entry, Event, InputKey, Progress, Seed, Snapshot, TaskId, Timestamp};
 
 /// The state that a function and its driver share.
 pub(crate) struct Context {
     pub(crate) id: TaskId,
+    pub(crate) tool: Arc<str>,
+    pub(crate) version: u32,
+    pub(crate) trace: Option<Arc<TraceContext>>,
     pub(crate) capabilities: Capabilities,
     pub(in crate::flow) seed: Seed,
     inner: Mutex<Inner>,
@@ -145,6 +150,14 @@ enum Intent {
 }
 
 impl Context {
+    /// The task, for whoever tells of it.
+    pub(crate) fn of(&self) -> Of<'_> {
+        Of {
+            id: &self.id,
+            tool: &self.tool,
+        }
+    }
+
     /// The context of a call that was made at this time.
     ///
     /// `may_start_steps`: whether steps may run at once, or only after
@@ -152,6 +165,9 @@ impl Context {
     pub(crate) fn new(created: &Created, at: Timestamp, may_start_steps: bool) -> Self {
         Self {
             id: created.id.clone(),
+            tool: created.tool.clone(),
+            version: created.version,
+            trace: created.trace.clone(),
             capabilities: created.capabilities,
             seed: created.seed,
             inner: Mutex::new(Inner {

@@ -3,6 +3,7 @@
 //! There are as many types of steps as there are calls of `step`, so what does
 //! not depend on the type is compiled once, in [`Course`].
 
+use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
@@ -64,7 +65,13 @@ where
         match (this.read)(&recorded, &this.course.key) {
             Ok(output) => Poll::Ready(output),
             Err(error) => {
-                this.course.misuse("read back", &error);
+                // The error itself may repeat what the step gave, which does not
+                // belong in a log.
+                let why = format!(
+                    "it is not of the type that the code now has for it, from character {} on",
+                    error.column()
+                );
+                this.course.misuse("read back", &why);
                 Poll::Pending
             }
         }
@@ -220,9 +227,9 @@ impl Course {
     }
 
     /// Ends the task: the author's type does not do what it promised.
-    fn misuse(&self, verb: &str, error: &serde_json::Error) {
+    fn misuse(&self, verb: &str, why: &dyn fmt::Display) {
         self.flow.request(Request::Misuse(format!(
-            "the result of the step `{}` cannot be {verb}: {error}",
+            "the result of the step `{}` cannot be {verb}: {why}",
             self.key
         )));
     }

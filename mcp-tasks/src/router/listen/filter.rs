@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::protocol::{ProtocolError, object};
+use crate::runtime::limit_reached;
 use crate::task::TaskId;
 
 const TASK_IDS: &str = "taskIds";
@@ -58,11 +59,15 @@ impl<'a> Filter<'a> {
             .map(|id| TaskId::from_text(id))
             .collect();
         if once.len() > limit {
-            return Err(ProtocolError::invalid_params(format!(
+            let words = format!(
                 "`notifications.{TASK_IDS}` names {} tasks; one subscription may name {limit}: \
                  open several",
                 once.len()
-            )));
+            );
+            return Err(limit_reached(
+                "subscribed_tasks",
+                ProtocolError::invalid_params(words),
+            ));
         }
         Ok(Some(once))
     }

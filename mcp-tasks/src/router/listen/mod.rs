@@ -4,19 +4,19 @@
 //! is another's; the transport puts both into one stream.
 
 mod filter;
-mod seats;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tracing::Instrument as _;
 
 use self::filter::Filter;
-use self::seats::Seat;
-pub(super) use self::seats::Seats;
 use super::{Router, needs_tasks};
+use crate::observe::figures::Subscribed;
+use crate::observe::story;
 use crate::protocol::{
     Capabilities, META_SUBSCRIPTION_ID, Message, MessageKind, Meta, ProtocolError, Reply,
 };
-use crate::runtime::{Runtime, Watch};
+use crate::runtime::{Full, Room, Runtime, Seat, Watch, limit_reached};
 use crate::task::{Caller, TaskId};
 
 /// The method that begins a subscription.
@@ -35,6 +35,7 @@ pub struct Subscription {
     agreed: Option<Vec<TaskId>>,
     asks_for_more: bool,
     _seat: Seat,
+    _counted: Subscribed,
 }
 
 impl Router {
@@ -65,8 +66,15 @@ impl Router {
                 return Some(Err(Reply::error(message.id(), &error).with_status(400)));
             }
         };
-        let begun = self.begin(message, capabilities, caller).await;
-        Some(begun.map_err(|error| Reply::error(message.id(), &error)))
+        let begun = self.begin(message, capabilities, caller);
+        let begun = async {
+            begun.await.map_err(|error| {
+                story::refused(&error);
+                Reply::error(message.id(), &error)
+            })
+        };
+        let span = story::request_span(LISTEN, None);
+        Some(begun.instrument(span).await)
     }
 
     async fn begin(
@@ -81,7 +89,12 @@ impl Router {
         }
         let limits = self.runtime.limits();
         let wanted = filter.task_ids(limits.subscribed_tasks)?;
-        let seat = self.seats.take(caller, limits)?;
+        let room = Room {
+            total: limits.subscriptions,
+            per_caller: limits.subscriptions_per_caller,
+        };
+        let seat = self.seats.take(caller, room);
+        let seat = seat.map_err(|full| no_seat(full, room))?;
         let ids = wanted.as_deref().unwrap_or_default();
         let (watch, agreed) = self.runtime.watch(ids, caller).await?;
         let id = message.id().expect("a request has an id");
@@ -92,6 +105,7 @@ impl Router {
             agreed: wanted.map(|_| agreed),
             asks_for_more: filter.asks_for_more(),
             _seat: seat,
+            _counted: Subscribed::new(),
         })
     }
 }
@@ -169,6 +183,27 @@ impl Subscription {
     fn meta(&self) -> Value {
         json!({ META_SUBSCRIPTION_ID: self.id })
     }
+}
+
+fn no_seat(full: Full, room: Room) -> ProtocolError {
+    let (limit, words) = match full {
+        Full::Server => (
+            "subscriptions",
+            format!(
+                "the server already serves {} subscriptions, its limit; try again later, or poll",
+                room.total
+            ),
+        ),
+        Full::Caller => (
+            "subscriptions_per_caller",
+            format!(
+                "you already have {} subscriptions, the limit; end one first, or name more tasks \
+                 in one",
+                room.per_caller
+            ),
+        ),
+    };
+    limit_reached(limit, ProtocolError::internal(words))
 }
 
 fn notification(method: &str, params: &Value) -> String {

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::record::Record;
 use super::{Driver, Replaying, Stop};
 use crate::flow::{Contradiction, Request};
+use crate::observe::{figures, story};
 use crate::protocol::ProtocolError;
 use crate::runtime::RETRY_MS;
 use crate::runtime::output::Called;
@@ -18,9 +19,12 @@ impl Driver {
     /// Compares the function with its record, which is used up or which the
     /// function has returned from; nothing new has been started yet.
     pub(super) async fn end_replay(&mut self, returned: bool) -> Result<(), Stop> {
-        let Some(Replaying { task, .. }) = self.replay.take() else {
+        let Some(Replaying { task, since, .. }) = self.replay.take() else {
             return Ok(());
         };
+        if matches!(self.record, Record::Task(_)) {
+            figures::caught_up(since);
+        }
         let timers = self.context.recorded_timers();
         self.context
             .end_replay(&task, returned)
@@ -68,6 +72,7 @@ impl Driver {
                 if let Some(at) = self.timers.iter().map(|(at, _)| *at).min() {
                     self.shared.agenda.claim_at(at);
                 }
+                story::parked(self.context.of());
                 Err(Stop::Parked)
             }
             Ok(Commit::Behind(missing)) => self.catch_up(missing),
@@ -98,8 +103,7 @@ impl Driver {
     }
 
     pub(super) async fn record_hold(&mut self, contradiction: &Contradiction, poisonous: bool) {
-        let id = &self.context.id;
-        tracing::error!(task = %id, "the task is held: {}", contradiction.explanation);
+        story::held(self.context.of(), &contradiction.explanation);
         // Whatever the function asked for in this run does not count.
         drop(self.context.take_requests());
         self.context.take_status();

@@ -3,19 +3,26 @@
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep};
+use tracing::Span;
 
 use super::super::Shared;
-use crate::flow::{Running, ToolOutput};
+use crate::flow::{self, Running, ToolOutput};
+use crate::observe::{Polled, TraceContext, story};
 use crate::protocol::ProtocolError;
 use crate::task::TaskId;
 
 /// The user's code.
 pub(super) struct Function {
     running: Running,
+    /// Entered whenever it is polled or dropped.
+    span: Span,
+    /// The trace that it belongs to.
+    trace: Option<Arc<TraceContext>>,
     /// Held while the function runs, given back while it waits.
     pub(super) permit: Option<OwnedSemaphorePermit>,
     /// Whether it has been polled since it was last shown an outcome: then it
@@ -25,9 +32,12 @@ pub(super) struct Function {
 
 impl Function {
     /// `None` for a function that is not to run.
-    pub(super) fn new(running: Option<Running>) -> Self {
+    pub(super) fn new(running: Option<Running>, context: &flow::Context) -> Self {
+        let trace = context.trace.clone();
         Self {
             running: running.unwrap_or_else(|| Box::pin(pending())),
+            span: story::task_span(context.of(), context.version, trace.as_deref()),
+            trace,
             permit: None,
             has_seen: false,
         }
@@ -44,13 +54,23 @@ impl Function {
     /// Drops what is left of the function, which is the user's code too.
     pub(super) fn let_go(&mut self, id: &TaskId) {
         let running = std::mem::replace(&mut self.running, Box::pin(pending()));
+        let _entered = self.span.enter();
         if catch_unwind(AssertUnwindSafe(|| drop(running))).is_err() {
             tracing::error!(task = %id, "a task function panicked when it was dropped");
         }
     }
 
-    pub(super) fn poll(&mut self, id: &TaskId, cx: &mut Context<'_>) -> Poll<ToolOutput> {
+    /// Polls it; `replays` says whether it was run before, up to where it is
+    /// after this.
+    pub(super) fn poll(
+        &mut self,
+        id: &TaskId,
+        replays: bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<ToolOutput> {
         self.has_seen = true;
+        let _entered = self.span.enter();
+        let _polled = Polled::enter(replays, self.trace.as_ref());
         // After a panic the function is dropped and never polled again.
         catch_unwind(AssertUnwindSafe(|| self.running.as_mut().poll(cx))).unwrap_or_else(|panic| {
             let words = panic

@@ -33,6 +33,8 @@ use super::lease::Standing;
 use super::output::to_json;
 use super::{Mark, Shared};
 use crate::flow::{Body, Context, Contradiction, Flow, ToolOutput};
+use crate::observe::figures::Stopwatch;
+use crate::observe::story;
 use crate::protocol::ProtocolError;
 use crate::store::Claim;
 use crate::task::{Entry, Event, InputKey, Snapshot, Timestamp};
@@ -78,6 +80,8 @@ struct Replaying {
     task: Arc<Snapshot>,
     /// How many of the outcomes were recorded when it began.
     left: usize,
+    /// Since when.
+    since: Stopwatch,
     /// Given back when it has caught up, or ends.
     _permit: Option<ResumePermit>,
 }
@@ -104,11 +108,12 @@ impl Driver {
         body: Option<Body>,
     ) -> Box<Self> {
         let running = body.map(|body| body.start(Flow::new(context.clone())));
+        let function = Function::new(running, &context);
         // It goes from hand to hand before it runs.
         Box::new(Self {
             shared,
             context,
-            function: Function::new(running),
+            function,
             record: Record::Nowhere,
             outcomes: VecDeque::new(),
             replay: None,
@@ -148,7 +153,9 @@ impl Driver {
         self.become_task(claim, mark);
         self.has_read(&journal);
         let recovering = |entry: &Entry| matches!(entry.event, Event::RecoveryStarted { .. });
-        if journal.last().is_some_and(recovering) {
+        let after_a_crash = journal.last().is_some_and(recovering);
+        story::resumed(self.context.of(), after_a_crash);
+        if after_a_crash {
             self.cleared_at = Some(Instant::now() + CLEARED_AFTER);
         }
         let outcomes = journal.into_iter().filter(|entry| entry.event.is_outcome());
@@ -156,6 +163,7 @@ impl Driver {
         self.replay = Some(Replaying {
             task: claim.snapshot.clone(),
             left: self.outcomes.len(),
+            since: Stopwatch::start(),
             _permit: permit,
         });
     }
@@ -171,6 +179,7 @@ impl Driver {
         self.replay = Some(Replaying {
             task: task.clone(),
             left: self.outcomes.len(),
+            since: Stopwatch::start(),
             _permit: None,
         });
         let returned = loop {

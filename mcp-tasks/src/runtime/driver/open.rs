@@ -12,7 +12,10 @@ use super::record::Record;
 use super::session::{Answered, Session, SessionAnswer, SessionClient};
 use super::{Driver, Replaying, Stop};
 use crate::flow::Record as Recorded;
+use crate::observe::figures::Stopwatch;
+use crate::observe::story;
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
+use crate::runtime::limit_reached;
 use crate::runtime::output::{Called, to_json};
 use crate::runtime::rounds::{InputRequired, Round, code_has_changed};
 use crate::task::{
@@ -239,6 +242,7 @@ impl Driver {
             self.replay = Some(Replaying {
                 task: state.snapshot().clone(),
                 left: self.outcomes.len(),
+                since: Stopwatch::start(),
                 _permit: None,
             });
             self.outcomes.extend(outcomes(news));
@@ -309,6 +313,9 @@ impl Driver {
                     key,
                     response: &result,
                 };
+                let limits = &self.shared.limits;
+                let fits = limits.check_answers(std::slice::from_ref(&answer));
+                fits.map_err(Stop::Fail)?;
                 // Unlike a task, nobody could be told to answer again.
                 call.state
                     .snapshot()
@@ -359,10 +366,13 @@ impl Driver {
             tracing::error!(call = %self.context.id, %illegal, "a call cannot go on");
             return Err(Stop::Fail(ProtocolError::internal("internal error")));
         }
+        for event in events {
+            story::recorded(self.context.of(), event);
+        }
         if call.weight > limit {
-            return Err(Stop::Fail(ProtocolError::internal(format!(
-                "the call's journal has reached its limit of {limit} bytes"
-            ))));
+            let words = format!("the call's journal has reached its limit of {limit} bytes");
+            let error = limit_reached("journal", ProtocolError::internal(words));
+            return Err(Stop::Fail(error));
         }
         Ok(now)
     }

@@ -8,10 +8,13 @@ use tokio::time::Instant;
 use super::super::Mark;
 use super::super::RETRY_MS;
 use super::super::lease::Epoch;
+use super::super::limit_reached;
 use super::super::output::Called;
 use super::end::{are_ours, is_passing};
 use super::open::{OpenCall, Reply};
 use super::{Driver, Stop};
+use crate::observe::figures::{self, Stopwatch};
+use crate::observe::story;
 use crate::protocol::ProtocolError;
 use crate::store::{Activity, Claim, Commit, StoreError, ToCommit};
 use crate::task::{Access, Created, Entry, Event, FencingNumber, Seq, TaskId, Timestamp};
@@ -242,10 +245,12 @@ impl Driver {
             if journal.weight + weight + status_weight > self.shared.limits.journal as u64 {
                 let ending = matches!(events.last(), Some(Event::Finished(_) | Event::Held(_)));
                 if !ending && weight > 0 {
-                    return Err(Stop::Fail(ProtocolError::internal(format!(
+                    let words = format!(
                         "the task's journal has reached its limit of {} bytes",
                         self.shared.limits.journal
-                    ))));
+                    );
+                    let error = limit_reached("journal", ProtocolError::internal(words));
+                    return Err(Stop::Fail(error));
                 }
             }
             let now = self.shared.now();
@@ -256,7 +261,10 @@ impl Driver {
                 events,
                 then,
             };
-            match self.shared.store.commit(&commit, now).await {
+            let since = Stopwatch::start();
+            let committed = self.shared.store.commit(&commit, now).await;
+            figures::committed(since);
+            match committed {
                 Ok(Commit::Done(snapshot)) => {
                     let at = if events.is_empty() {
                         now
@@ -269,6 +277,7 @@ impl Driver {
                     journal.noted = then;
                     if !events.is_empty() {
                         self.shared.watchers.changed(&journal.id);
+                        self.tell_of(events);
                     }
                     if let Some((due, _)) = snapshot.due(self.shared.server.retention) {
                         self.shared.agenda.elapse_at(due);
@@ -285,6 +294,7 @@ impl Driver {
                     journal.status_weight = status_weight;
                     journal.noted = then;
                     self.shared.watchers.changed(&journal.id);
+                    self.tell_of(events);
                     if missing.len() > ours.len() {
                         self.poke.notify_one();
                     }
@@ -302,6 +312,16 @@ impl Driver {
                     // It would look alive and have nobody who runs it.
                     return Err(Stop::Fail(ProtocolError::internal("internal error")));
                 }
+            }
+        }
+    }
+
+    /// Tells whoever watches the server what was recorded.
+    fn tell_of(&self, events: &[Event]) {
+        for event in events {
+            story::recorded(self.context.of(), event);
+            if matches!(event, Event::Finished(_)) {
+                self.shared.one_less();
             }
         }
     }

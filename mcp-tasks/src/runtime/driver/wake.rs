@@ -10,6 +10,7 @@ use super::record::Record;
 use super::session::Answered;
 use super::{Driver, NOTICE_INTERVAL, STATUS_INTERVAL};
 use crate::flow::{Contradiction, ToolOutput};
+use crate::observe::figures;
 use crate::runtime::lease::Standing;
 
 /// Why a driver has something to do.
@@ -74,7 +75,8 @@ impl Driver {
                 return Poll::Ready(Wake::Resume);
             }
             self.context.before_poll();
-            if let Poll::Ready(output) = self.function.poll(&self.context.id, cx) {
+            let replays = self.replay.as_ref().is_some_and(|replay| replay.left > 0);
+            if let Poll::Ready(output) = self.function.poll(&self.context.id, replays, cx) {
                 return Poll::Ready(Wake::Returned(output));
             }
             if let Some(replay) = &self.replay {
@@ -134,6 +136,9 @@ impl Driver {
         };
         if let Some(replay) = &mut self.replay {
             replay.left = replay.left.saturating_sub(1);
+        } else if figures::ARE_WANTED {
+            let now = self.shared.now().as_millis();
+            figures::shown(now.saturating_sub(outcome.at.as_millis()));
         }
         self.context.deliver(&outcome)?;
         self.function.has_seen = false;

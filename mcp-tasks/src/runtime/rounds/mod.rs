@@ -18,7 +18,8 @@ use serde_json::value::RawValue;
 use self::digest::digest;
 pub(super) use self::seal::Sealer;
 use super::call::arguments;
-use super::{CallRequest, Shared, store_failed};
+use super::{CallRequest, Shared, limit_reached, store_failed};
+use crate::observe::story;
 use crate::protocol::{InputRequest, ProtocolError};
 use crate::task::{Answer, Created, Entry, Event, FORMAT, InputKey, StateId, TaskState, Timestamp};
 
@@ -100,13 +101,14 @@ impl Shared {
         let sealed = self.sealer.seal(&text, &*self.store, now).await;
         let sealed = sealed.map_err(|error| store_failed(&error))?;
         if sealed.len() > self.limits.state {
-            return Err(ProtocolError::internal(format!(
+            let words = format!(
                 "what this call has asked and done so far takes {} bytes, and {} is the limit for \
                  what goes through a client that does not declare the extension `{}`",
                 sealed.len(),
                 self.limits.state,
                 crate::protocol::TASKS_EXTENSION
-            )));
+            );
+            return Err(limit_reached("state", ProtocolError::internal(words)));
         }
         Ok(sealed)
     }
@@ -125,6 +127,7 @@ impl Shared {
         call: &CallRequest<'_>,
         retry: &Retry<'_>,
     ) -> Result<Opened, ProtocolError> {
+        self.limits.check_answers(&retry.answers)?;
         let now = self.now();
         let state = self.open_state(tool, call, &retry.state, now).await?;
         let until = state.issued_at.plus_millis(tool.definition.state_ttl_ms);
@@ -137,6 +140,7 @@ impl Shared {
         let due = task.due_timers(now);
         round.add(&mut task, due, now)?;
         let answered = task.snapshot().judge(&retry.answers)?;
+        let heard = task.answered_by(&answered);
         round.add(&mut task, answered, now)?;
         if round.news.is_empty() {
             return Ok(Opened::AsksAgain(InputRequired {
@@ -157,6 +161,7 @@ impl Shared {
                 ));
             }
         }
+        story::answers(task.snapshot(), &heard, now);
         Ok(Opened::GoesOn(round))
     }
 
@@ -168,11 +173,12 @@ impl Shared {
         now: Timestamp,
     ) -> Result<State, ProtocolError> {
         if sealed.len() > self.limits.state {
-            return Err(ProtocolError::invalid_params(format!(
+            let words = format!(
                 "`requestState` takes {} bytes; the limit is {}",
                 sealed.len(),
                 self.limits.state
-            )));
+            );
+            return Err(limit_reached("state", ProtocolError::invalid_params(words)));
         }
         let opened = self.sealer.open(sealed, &*self.store, now).await;
         let text = opened

@@ -5,7 +5,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetExtensions as _, JsonRpcMessage, RequestId,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -21,7 +23,7 @@ use super::lines::Line;
 use super::listening::listen;
 use crate::protocol::{Message, MessageKind, ProtocolError, Reply};
 use crate::router::LISTEN;
-use crate::task::Caller;
+use crate::runtime::limit_reached;
 
 /// How many messages of rmcp's may wait to be looked at.
 const UNSEEN: usize = 64;
@@ -143,9 +145,8 @@ impl Connection {
         let Line::Message(text) = line else {
             let limit = self.server.message_limit;
             let words = format!("a message may have at most {limit} bytes");
-            return self
-                .refuse(None, &ProtocolError::invalid_request(words))
-                .await;
+            let error = limit_reached("message", ProtocolError::invalid_request(words));
+            return self.refuse(None, &error).await;
         };
         let message = match Message::parse(&text) {
             Ok(message) => message,
@@ -211,12 +212,11 @@ impl Connection {
 
     /// Asks the router, without waiting for it.
     fn route(&mut self, text: Vec<u8>, key: RequestKey, id: &RawValue) {
-        let router = self.server.router.clone();
+        let (router, caller) = (self.server.router.clone(), self.server.caller.clone());
         // The same way as the reply, which comes after.
         let notices = self.output.replies.clone();
         let its = key.clone();
         let call = self.calls.spawn(async move {
-            let caller = Caller::anonymous();
             let answer = match Message::parse(&text) {
                 Ok(message) => router.route_telling(&message, &caller, notices).await,
                 Err(malformed) => Some(malformed.into_response()),
@@ -230,10 +230,11 @@ impl Connection {
     fn listen(&mut self, text: Vec<u8>, key: RequestKey, id: &RawValue) {
         let (router, handler) = (self.server.router.clone(), self.handler().clone());
         let (notices, stop) = (self.output.notices.clone(), self.stop.clone());
-        let its = key.clone();
-        let call = self
-            .calls
-            .spawn(async move { (its, listen(&router, &handler, &text, notices, stop).await) });
+        let (its, caller) = (key.clone(), self.server.caller.clone());
+        let call = self.calls.spawn(async move {
+            let listening = listen(&router, &handler, &caller, &text, notices, stop);
+            (its, listening.await)
+        });
         self.in_flight.insert(key, id, Owner::Router(call));
     }
 
@@ -275,7 +276,7 @@ impl Connection {
 
     /// Gives a request to rmcp.
     async fn hand_on(&mut self, to: Lifecycle, text: &[u8], key: RequestKey, id: &RawValue) {
-        let message = match serde_json::from_slice::<ClientJsonRpcMessage>(text) {
+        let mut message = match serde_json::from_slice::<ClientJsonRpcMessage>(text) {
             Ok(message) => message,
             Err(error) => {
                 let words = format!("not a request that can be served: {error}");
@@ -284,6 +285,10 @@ impl Connection {
                     .await;
             }
         };
+        if let JsonRpcMessage::Request(request) = &mut message {
+            let extensions = request.request.extensions_mut();
+            extensions.insert(self.server.caller.clone());
+        }
         if to == Lifecycle::Session && self.session.is_none() && self.opened.is_none() {
             if !is_initialize(&message) {
                 let error =

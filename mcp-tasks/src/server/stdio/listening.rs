@@ -20,6 +20,7 @@ use crate::task::Caller;
 pub(super) async fn listen(
     router: &Router,
     handler: &Handler,
+    caller: &Caller,
     text: &[u8],
     notices: mpsc::Sender<String>,
     stop: CancellationToken,
@@ -28,14 +29,15 @@ pub(super) async fn listen(
         Ok(message) => message,
         Err(malformed) => return Routed::Answered(malformed.into_response()),
     };
-    let caller = Caller::anonymous();
+    let mut extensions = Extensions::new();
+    extensions.insert(caller.clone());
     let opened = Stream::open(
         router,
         || handler.clone(),
         &message,
         text,
-        Extensions::new(),
-        &caller,
+        extensions,
+        caller,
         stop,
     )
     .await;

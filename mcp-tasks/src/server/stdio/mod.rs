@@ -27,6 +27,7 @@ pub(super) use self::lines::one_line;
 use super::engine::Engine;
 use super::era::Versions;
 use crate::router::Router;
+use crate::task::Caller;
 
 /// How many replies may wait for a client that does not read. A client that
 /// writes this many requests before it reads is still served.
@@ -52,6 +53,8 @@ pub(super) struct StdioServer {
     pub(super) engine: Arc<Engine>,
     pub(super) versions: Arc<Versions>,
     pub(super) message_limit: usize,
+    /// Whose requests all are.
+    pub(super) caller: Caller,
     /// Once it fires, the server ends.
     pub(super) stop: CancellationToken,
 }

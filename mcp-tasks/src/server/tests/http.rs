@@ -23,7 +23,7 @@ pub(super) fn post(message: &Value) -> Request<Body> {
     request
 }
 
-fn session_post(message: &Value) -> Request<Body> {
+pub(super) fn session_post(message: &Value) -> Request<Body> {
     Request::post("/mcp")
         .header("host", "localhost:8000")
         .header("content-type", "application/json; charset=utf-8")

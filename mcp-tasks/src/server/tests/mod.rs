@@ -1,5 +1,6 @@
 //! The edges around a wrapped rmcp handler, with and without tools of ours.
 
+mod callers;
 mod described;
 #[cfg(feature = "http")]
 mod http;

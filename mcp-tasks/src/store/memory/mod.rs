@@ -185,6 +185,7 @@ impl MemoryStore {
         now: Timestamp,
     ) -> Result<Change, StoreError> {
         let changed = !events.is_empty();
+        let answered = record.state.answered_by(&events);
         let (me, retention) = self.who();
         if changed {
             let is_mine = record.holder == me;
@@ -204,6 +205,7 @@ impl MemoryStore {
         Ok(Change {
             snapshot: record.state.snapshot().clone(),
             changed,
+            answered,
             unclaimed,
         })
     }

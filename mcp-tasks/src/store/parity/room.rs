@@ -310,6 +310,7 @@ pub(super) fn created(id: &str) -> Created {
         seed: Seed([1, 2]),
         client: None,
         meta: None,
+        trace: None,
     }
 }
 

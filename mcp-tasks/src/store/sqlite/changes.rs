@@ -162,6 +162,8 @@ impl Ledger {
         now: Timestamp,
     ) -> Result<Change, Fault> {
         let changed = !events.is_empty();
+        let state = task.state();
+        let answered = state.map(|state| state.answered_by(&events));
         if changed {
             let is_news = events.iter().any(Event::is_outcome);
             task.append(events, now)?;
@@ -185,6 +187,7 @@ impl Ledger {
         Ok(Change {
             snapshot,
             changed,
+            answered: answered.unwrap_or_default(),
             unclaimed,
         })
     }

@@ -8,7 +8,8 @@ use super::holders::HolderId;
 use super::schema::{ARRIVED, NEVER, RUNNING};
 use crate::store::Activity;
 use crate::task::{
-    Caller, FencingNumber, Recoveries, Retention, Seq, Snapshot, TaskId, TaskState, Timestamp,
+    Access, Caller, FencingNumber, Recoveries, Retention, Seq, Snapshot, TaskId, TaskState,
+    Timestamp,
 };
 
 /// The number of a task in this file.
@@ -95,7 +96,15 @@ pub(super) fn time(stored: i64) -> Timestamp {
 
 const FIND: &str = "SELECT task, code, caller, fencing, seq, status, running,
     holder, unseen, distrust, held, held_first, held_last, held_build, wake_at, ended, due_at
-    FROM tasks WHERE id = ?1";
+    FROM tasks WHERE id = ?1 AND caller = ifnull(?2, caller)";
+
+/// Whose a task must be to exist for `access`; `None` for anybody's.
+pub(super) fn caller_of(access: Access<'_>) -> Option<&str> {
+    match access {
+        Access::Caller(caller) => Some(caller.as_str()),
+        Access::Server => None,
+    }
+}
 
 /// A task that has just been claimed by its creator: there is nothing to be
 /// said about most of it. Like all writing here it fails rather than aborts: a
@@ -173,10 +182,18 @@ impl Row {
         row
     }
 
-    pub(super) fn find(connection: &Connection, id: &TaskId) -> rusqlite::Result<Option<Self>> {
+    /// Finds a task that exists for `access`.
+    ///
+    /// Whose it is is for SQLite to compare: a row that is another's is no more
+    /// read than one that is not there.
+    pub(super) fn find(
+        connection: &Connection,
+        id: &TaskId,
+        access: Access<'_>,
+    ) -> rusqlite::Result<Option<Self>> {
         connection
             .prepare_cached(FIND)?
-            .query_row([id.as_str()], Self::read)
+            .query_row((id.as_str(), caller_of(access)), Self::read)
             .optional()
     }
 

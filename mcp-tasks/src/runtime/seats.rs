@@ -1,15 +1,13 @@
-//! How many subscriptions there are at once.
+//! How many of something there are at once: in all, and of one caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::protocol::ProtocolError;
-use crate::runtime::Limits;
 use crate::task::Caller;
 
-/// The subscriptions of one server.
+/// All of them.
 #[derive(Default)]
-pub(in crate::router) struct Seats(Mutex<Taken>);
+pub(crate) struct Seats(Mutex<Taken>);
 
 #[derive(Default)]
 struct Taken {
@@ -19,9 +17,24 @@ struct Taken {
 }
 
 /// One of them; given back when it is dropped.
-pub(super) struct Seat {
+pub(crate) struct Seat {
     seats: Arc<Seats>,
     caller: Caller,
+}
+
+/// How many there may be.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) total: usize,
+    /// Of one authenticated caller.
+    pub(crate) per_caller: usize,
+}
+
+/// Whose room is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    Server,
+    Caller,
 }
 
 impl Seats {
@@ -30,29 +43,15 @@ impl Seats {
     }
 
     /// Takes a seat for a caller.
-    ///
-    /// # Errors
-    ///
-    /// `-32603` if there is none left.
-    pub(super) fn take(
-        self: &Arc<Self>,
-        caller: &Caller,
-        limits: &Limits,
-    ) -> Result<Seat, ProtocolError> {
+    pub(crate) fn take(self: &Arc<Self>, caller: &Caller, room: Room) -> Result<Seat, Full> {
         let mut taken = self.lock();
-        if taken.total >= limits.subscriptions {
-            return Err(ProtocolError::internal(format!(
-                "the server already serves {} subscriptions, its limit; try again later, or poll",
-                limits.subscriptions
-            )));
+        if taken.total >= room.total {
+            return Err(Full::Server);
         }
         if !caller.is_anonymous() {
             let its = taken.by_caller.get(caller).copied().unwrap_or_default();
-            if its >= limits.subscriptions_per_caller {
-                return Err(ProtocolError::internal(format!(
-                    "you already have {its} subscriptions, the limit; end one first, or name \
-                     more tasks in one"
-                )));
+            if its >= room.per_caller {
+                return Err(Full::Caller);
             }
             taken.by_caller.insert(caller.clone(), its + 1);
         }
@@ -85,25 +84,22 @@ mod tests {
     #[test]
     fn seats_are_limited_by_caller_and_as_a_whole_and_given_back() {
         let seats = Arc::new(Seats::default());
-        let limits = Limits {
-            subscriptions: 3,
-            subscriptions_per_caller: 1,
-            ..Limits::default()
+        let room = Room {
+            total: 3,
+            per_caller: 1,
         };
         let (alice, bob, nobody) = (
             Caller::new("alice"),
             Caller::new("bob"),
             Caller::anonymous(),
         );
-        let hers = seats.take(&alice, &limits).unwrap();
-        let refused = seats.take(&alice, &limits).err().unwrap();
-        assert!(refused.message.contains("you already have 1"), "{refused}");
-        let _his = seats.take(&bob, &limits).unwrap();
-        let _anybodys = seats.take(&nobody, &limits).unwrap();
-        let refused = seats.take(&nobody, &limits).err().unwrap();
-        assert!(refused.message.contains("already serves 3"), "{refused}");
+        let hers = seats.take(&alice, room).unwrap();
+        assert_eq!(seats.take(&alice, room).err(), Some(Full::Caller));
+        let _his = seats.take(&bob, room).unwrap();
+        let _anybodys = seats.take(&nobody, room).unwrap();
+        assert_eq!(seats.take(&nobody, room).err(), Some(Full::Server));
         drop(hers);
-        let _again = seats.take(&nobody, &limits).unwrap();
+        let _again = seats.take(&nobody, room).unwrap();
         assert_eq!(seats.lock().by_caller.len(), 1);
     }
 }
