@@ -81,6 +81,7 @@ pub(crate) fn refused(error: &ProtocolError) {
 }
 
 /// A request came from nobody who is known.
+#[cfg(feature = "http")]
 pub(crate) fn unauthenticated() {
     debug!(target: request!(), "refused: not authenticated");
     figures::refused("unauthenticated");
