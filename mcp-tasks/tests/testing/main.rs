@@ -97,3 +97,22 @@ async fn a_question_that_never_comes_fails_the_test_with_words() {
     task.decline("approval").await;
     task.asked("name").await;
 }
+
+/// Asks before it is a task.
+#[mcp_task]
+async fn sure_first() -> Result<String, ToolError> {
+    if !ask_user::<bool>("Sure?").await? {
+        return Ok("left as it was".to_owned());
+    }
+    start_task().await;
+    let name: String = ask_user("Who?").await?;
+    Ok(name)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_before_a_task_exists_is_the_tasks_own_in_a_test() {
+    let task = TestTask::start(sure_first()).await;
+    task.answer("bool", json!({ "answer": true })).await;
+    task.answer("name", json!({ "answer": "Luca" })).await;
+    assert_eq!(task.result().await.text(), "Luca");
+}
