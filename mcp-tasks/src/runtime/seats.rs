@@ -1,25 +1,24 @@
 //! How many of something there are at once: in all, and of one caller.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::task::Caller;
 
 /// All of them.
 #[derive(Default)]
-pub(crate) struct Seats(Mutex<Taken>);
-
-#[derive(Default)]
-struct Taken {
-    total: usize,
+pub(crate) struct Seats {
+    taken: AtomicUsize,
     /// Of authenticated callers.
-    by_caller: HashMap<Caller, usize>,
+    by_caller: Mutex<HashMap<Caller, usize>>,
 }
 
 /// One of them; given back when it is dropped.
 pub(crate) struct Seat {
     seats: Arc<Seats>,
-    caller: Caller,
+    /// None if it is anybody's.
+    caller: Option<Caller>,
 }
 
 /// How many there may be.
@@ -38,40 +37,43 @@ pub(crate) enum Full {
 }
 
 impl Seats {
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn by_caller(&self) -> MutexGuard<'_, HashMap<Caller, usize>> {
+        let by_caller = self.by_caller.lock();
+        by_caller.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a seat for a caller.
     pub(crate) fn take(self: &Arc<Self>, caller: &Caller, room: Room) -> Result<Seat, Full> {
-        let mut taken = self.lock();
-        if taken.total >= room.total {
+        // It is given back by its end, whatever comes now.
+        let mut seat = Seat {
+            seats: self.clone(),
+            caller: None,
+        };
+        if self.taken.fetch_add(1, Ordering::Relaxed) >= room.total {
             return Err(Full::Server);
         }
         if !caller.is_anonymous() {
-            let its = taken.by_caller.get(caller).copied().unwrap_or_default();
+            let mut by_caller = self.by_caller();
+            let its = by_caller.get(caller).copied().unwrap_or_default();
             if its >= room.per_caller {
                 return Err(Full::Caller);
             }
-            taken.by_caller.insert(caller.clone(), its + 1);
+            by_caller.insert(caller.clone(), its + 1);
+            seat.caller = Some(caller.clone());
         }
-        taken.total += 1;
-        drop(taken);
-        Ok(Seat {
-            seats: self.clone(),
-            caller: caller.clone(),
-        })
+        Ok(seat)
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let mut taken = self.seats.lock();
-        taken.total -= 1;
-        if let Some(its) = taken.by_caller.get_mut(&self.caller) {
+        self.seats.taken.fetch_sub(1, Ordering::Relaxed);
+        let Some(caller) = &self.caller else { return };
+        let mut by_caller = self.seats.by_caller();
+        if let Some(its) = by_caller.get_mut(caller) {
             *its -= 1;
             if *its == 0 {
-                taken.by_caller.remove(&self.caller);
+                by_caller.remove(caller);
             }
         }
     }
@@ -100,6 +102,6 @@ mod tests {
         assert_eq!(seats.take(&nobody, room).err(), Some(Full::Server));
         drop(hers);
         let _again = seats.take(&nobody, room).unwrap();
-        assert_eq!(seats.lock().by_caller.len(), 1);
+        assert_eq!(seats.by_caller().len(), 1);
     }
 }
