@@ -307,7 +307,7 @@ impl Shared {
         let shared = self.clone();
         let mut begin = Box::pin(async move {
             let mark = shared.mark();
-            let claim = shared.create(vec![Entry::first(created, now)]).await?;
+            let claim = shared.create(Entry::journal(created, now)).await?;
             let snapshot = claim.snapshot.clone();
             tokio::spawn(driver.run_task(claim, mark));
             Ok(snapshot)

@@ -102,7 +102,7 @@ pub trait TaskStore: Send + Sync + 'static {
         limits: LiveLimits,
         now: Timestamp,
     ) -> StoreFuture<'_, Claim> {
-        self.begin(vec![Entry::first(created, now)], limits, now)
+        self.begin(Entry::journal(created, now), limits, now)
     }
 
     /// Claims tasks that must run and that no living holder has: their function

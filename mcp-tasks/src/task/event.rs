@@ -37,6 +37,9 @@ pub struct Entry {
     pub event: Event,
 }
 
+/// A call that asks once: created, asked, answered, finished.
+const USUAL_ENTRIES: usize = 4;
+
 impl Entry {
     /// The entry that every journal begins with.
     pub fn first(created: Created, at: Timestamp) -> Self {
@@ -45,6 +48,13 @@ impl Entry {
             at,
             event: Event::Created(Box::new(created)),
         }
+    }
+
+    /// A journal of nothing but that, with room for what usually follows.
+    pub(crate) fn journal(created: Created, at: Timestamp) -> Vec<Self> {
+        let mut journal = Vec::with_capacity(USUAL_ENTRIES);
+        journal.push(Self::first(created, at));
+        journal
     }
 
     /// About how many bytes the entry takes.

@@ -149,7 +149,7 @@ impl Driver {
             return Ok(());
         };
         let mark = self.shared.mark();
-        let journal = vec![Entry::first(*window.created, window.called_at)];
+        let journal = Entry::journal(*window.created, window.called_at);
         let claim = match self.shared.create(journal).await {
             Ok(claim) => claim,
             Err(error) => {

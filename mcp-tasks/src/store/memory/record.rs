@@ -29,18 +29,14 @@ pub(super) struct Record {
     pub(super) due: Option<Timestamp>,
 }
 
-/// A call that asks once: created, asked, answered, finished.
-const USUAL_ENTRIES: usize = 4;
-
 impl Record {
     /// A task that has just begun and is claimed by its creator.
     pub(super) fn new(
-        mut journal: Vec<Entry>,
+        journal: Vec<Entry>,
         server: Arc<(Arc<str>, Arc<str>)>,
         holder: HolderId,
     ) -> Result<Self, StoreError> {
         let state = begun(&journal)?;
-        journal.reserve_exact(USUAL_ENTRIES.saturating_sub(journal.len()));
         let is_status = |entry: &Entry| matches!(entry.event, Event::Status { .. });
         let status = journal.iter().rposition(is_status);
         Ok(Self {
