@@ -35,6 +35,25 @@ pub use self::reply::{Failure, Gone, Reply};
 pub use self::session::{Said, Session};
 pub use self::store_file::StoreFile;
 
+/// Makes each of these functions of a transport a test over every transport. One
+/// that is missing here is never called, which the compiler says.
+#[macro_export]
+macro_rules! over_every_transport {
+    ($($case:ident),+ $(,)?) => {$(
+        mod $case {
+            #[tokio::test]
+            async fn http() {
+                super::$case($crate::Transport::Http).await;
+            }
+
+            #[tokio::test]
+            async fn stdio() {
+                super::$case($crate::Transport::Stdio).await;
+            }
+        }
+    )+};
+}
+
 /// How long anything may take before a test gives up on it.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 

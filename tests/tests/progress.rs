@@ -1,29 +1,12 @@
 //! `notifications/progress` for calls that are no tasks, over both transports.
 
 use mcp_tasks_tests::rounds::{Asked, accepted};
-use mcp_tasks_tests::{Client, Declares, Fixture, Session, Told, Transport};
+use mcp_tasks_tests::{
+    Client, Declares, Fixture, Session, Told, Transport, over_every_transport,
+};
 use serde_json::{Value, json};
 
 const FIXTURES: &str = env!("CARGO_BIN_EXE_fixtures");
-
-/// Makes each case a test over every transport.
-macro_rules! over_every_transport {
-    ($($case:ident),+ $(,)?) => {$(
-        mod $case {
-            use mcp_tasks_tests::Transport;
-
-            #[tokio::test]
-            async fn http() {
-                super::$case(Transport::Http).await;
-            }
-
-            #[tokio::test]
-            async fn stdio() {
-                super::$case(Transport::Stdio).await;
-            }
-        }
-    )+};
-}
 
 over_every_transport! {
     a_call_tells_how_it_goes,

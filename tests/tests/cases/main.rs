@@ -18,7 +18,7 @@ mod security;
 mod shutdown;
 mod steps;
 
-use mcp_tasks_tests::{Fixture, Launch, StoreFile, Transport};
+use mcp_tasks_tests::{Fixture, Launch, StoreFile, Transport, over_every_transport};
 
 const FIXTURES: &str = env!("CARGO_BIN_EXE_fixtures");
 
@@ -76,23 +76,3 @@ macro_rules! on_every_store {
     )+};
 }
 use on_every_store;
-
-/// Makes each case a test over every transport.
-macro_rules! over_every_transport {
-    ($($case:ident),+ $(,)?) => {$(
-        mod $case {
-            use mcp_tasks_tests::Transport;
-
-            #[tokio::test]
-            async fn http() {
-                super::$case(Transport::Http).await;
-            }
-
-            #[tokio::test]
-            async fn stdio() {
-                super::$case(Transport::Stdio).await;
-            }
-        }
-    )+};
-}
-use over_every_transport;

@@ -7,7 +7,7 @@ mod theirs;
 mod withdrawn;
 
 use mcp_tasks_tests::rounds::accepted;
-use mcp_tasks_tests::{Session, Transport};
+use mcp_tasks_tests::{Session, Transport, over_every_transport};
 use serde_json::{Value, json};
 
 const FIXTURES: &str = env!("CARGO_BIN_EXE_fixtures");
@@ -23,23 +23,3 @@ fn able() -> Value {
 async fn open(transport: Transport, version: &str, capabilities: Value) -> Session {
     Session::open(FIXTURES, transport, version, capabilities).await
 }
-
-/// Makes each case a test over every transport.
-macro_rules! over_every_transport {
-    ($($case:ident),+ $(,)?) => {$(
-        mod $case {
-            use mcp_tasks_tests::Transport;
-
-            #[tokio::test]
-            async fn http() {
-                super::$case(Transport::Http).await;
-            }
-
-            #[tokio::test]
-            async fn stdio() {
-                super::$case(Transport::Stdio).await;
-            }
-        }
-    )+};
-}
-use over_every_transport;
