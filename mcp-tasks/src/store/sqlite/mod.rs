@@ -69,7 +69,9 @@ use crate::task::{
 /// which belong to SQLite and to the file, and one empty `-holder-N` for each
 /// process. Files are created so that only their owner may read them. Journals
 /// and results are stored as they are. When a task ends, its questions, answers
-/// and steps are removed, and when its retention is over, the rest of it.
+/// and steps are removed, and when its retention is over, the rest of it. The keys
+/// that seal what travels through clients in rounds are in the file too, each for
+/// eight days: whoever can read it can make such states.
 ///
 /// # What is promised
 ///
