@@ -77,6 +77,23 @@ async fn tidy() -> Result<String, ToolError> {
     Ok("tidied up".to_owned())
 }
 
+/// Three that no client can help to go on: they are never tasks.
+#[mcp_task(support = "forbidden")]
+async fn hears() -> Result<String, ToolError> {
+    Ok(signal::<String>("go").await?)
+}
+
+#[mcp_task(support = "forbidden", replay = false)]
+async fn asks_without_replay() -> Result<String, ToolError> {
+    Ok(ask_user("name?").await?)
+}
+
+#[mcp_task(support = "forbidden")]
+async fn runs_once() -> Result<String, ToolError> {
+    let done = async { Ok::<_, std::io::Error>("done".to_owned()) };
+    Ok(step(done).at_most_once(OnAmbiguous::Fail).await?)
+}
+
 #[mcp_task(inline = "10s")]
 async fn quick(ask: bool) -> Result<String, ToolError> {
     if ask {
@@ -129,6 +146,9 @@ impl Client {
             .task(quick)
             .task(tidy)
             .task(trapped)
+            .task(hears)
+            .task(asks_without_replay)
+            .task(runs_once)
             .build()
             .unwrap();
         Self {
@@ -197,6 +217,18 @@ impl Client {
             json!({"taskId": id, "inputResponses": {key: response}}),
         )
         .await
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_declares_tasks_is_not_told_to_declare_them() {
+    let client = Client::new();
+    for tool in ["hears", "asks_without_replay", "runs_once"] {
+        let call = json!({ "name": tool, "arguments": {} });
+        let error = client.send("tools/call", call).await;
+        assert_eq!(error["code"], -32603, "{tool}: {error}");
+        let words = error["message"].as_str().unwrap();
+        assert!(words.ends_with("this call is no task"), "{words}");
     }
 }
 

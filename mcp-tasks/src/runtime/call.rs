@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::driver::{Driver, OpenCall, ProgressSink, SessionClient, Window};
 use super::output::Called;
-use super::rounds::{Opened, Retry, Round, code_has_changed, foreign};
+use super::rounds::{Opened, Retry, Round, code_has_changed};
 use super::{RETRY_MS, Runtime, Shared, Support, Tool, limit_reached, store_failed};
 use crate::flow::{Context, Given, Needs};
 use crate::observe::{TraceContext, figures, story};
@@ -290,7 +290,7 @@ impl Shared {
             && tool.definition.starts_task
             && tool.definition.support != Support::Forbidden;
         let driver = Driver::new(self.clone(), context, tool.definition.replay, Some(body));
-        let open = OpenCall::resume(round, call.capabilities).map_err(|_| foreign())?;
+        let open = OpenCall::resume(round, call.capabilities);
         driver
             .answer(open.telling(call.progress), becomes_task)
             .await

@@ -19,8 +19,8 @@ use crate::runtime::limit_reached;
 use crate::runtime::output::{Called, to_json};
 use crate::runtime::rounds::{InputRequired, Round, code_has_changed};
 use crate::task::{
-    Action, Answer, Created, Entry, Event, IllegalTransition, KeyError, Refusal, Seq, TaskState,
-    Timestamp,
+    Action, Answer, Created, Entry, Event, IllegalTransition, KeyError, Refusal, Seq, Snapshot,
+    TaskState, Timestamp,
 };
 
 /// The journal of a call that is no task.
@@ -33,7 +33,7 @@ pub(in super::super) struct OpenCall {
     /// How many states the call has given its client so far.
     round: u32,
     /// What was sealed, if it goes on.
-    sealed: usize,
+    resumed: Option<Resumed>,
     /// What the client declares on this request.
     declared: Capabilities,
     /// Where its client can be asked at once; else it is asked in rounds.
@@ -42,6 +42,14 @@ pub(in super::super) struct OpenCall {
     teller: Option<Teller>,
     /// Takes the reply of a call that may become a task.
     pub(super) reply: Option<Reply>,
+}
+
+/// What a call knew when its client was asked last.
+struct Resumed {
+    /// How many of its entries.
+    sealed: usize,
+    /// What they add up to.
+    task: Arc<Snapshot>,
 }
 
 /// Answers the call.
@@ -57,7 +65,7 @@ impl OpenCall {
             entries: vec![entry],
             state,
             round: 0,
-            sealed: 0,
+            resumed: None,
             declared,
             session: None,
             teller: None,
@@ -78,24 +86,21 @@ impl OpenCall {
     }
 
     /// A call that goes on.
-    pub(in super::super) fn resume(
-        round: Round,
-        declared: Capabilities,
-    ) -> Result<Self, IllegalTransition> {
-        let sealed = round.journal.len();
-        let mut entries = round.journal;
-        entries.extend(round.news);
-        Ok(Self {
-            state: TaskState::replay(&entries)?,
-            weight: entries.iter().map(Entry::weight).sum(),
-            entries,
+    pub(in super::super) fn resume(round: Round, declared: Capabilities) -> Self {
+        Self {
+            state: round.state,
+            weight: round.journal.iter().map(Entry::weight).sum(),
+            entries: round.journal,
             round: round.number,
-            sealed,
+            resumed: Some(Resumed {
+                sealed: round.sealed,
+                task: round.before,
+            }),
             declared,
             session: None,
             teller: None,
             reply: None,
-        })
+        }
     }
 
     /// Whether it asks its client in rounds.
@@ -229,23 +234,18 @@ impl Driver {
     }
 
     fn open(&mut self, call: OpenCall) {
-        let (sealed, news) = call.entries.split_at(call.sealed);
-        let outcomes = |entries: &[Entry]| -> Vec<Entry> {
-            let outcomes = entries.iter().filter(|entry| entry.event.is_outcome());
-            outcomes.cloned().collect()
-        };
-        if !sealed.is_empty()
-            && let Ok(state) = TaskState::replay(sealed)
-        {
+        if let Some(Resumed { sealed, task }) = &call.resumed {
+            let is_outcome = |entry: &&Entry| entry.event.is_outcome();
+            let sealed = &call.entries[..*sealed];
             self.context.replay(Recorded::read(sealed));
-            self.outcomes.extend(outcomes(sealed));
             self.replay = Some(Replaying {
-                task: state.snapshot().clone(),
-                left: self.outcomes.len(),
+                task: task.clone(),
+                left: sealed.iter().filter(is_outcome).count(),
                 since: Stopwatch::start(),
                 _permit: None,
             });
-            self.outcomes.extend(outcomes(news));
+            let outcomes = call.entries.iter().filter(is_outcome);
+            self.outcomes.extend(outcomes.cloned());
         }
         self.record = Record::Call(Box::new(call));
     }
@@ -293,12 +293,25 @@ impl Driver {
     pub(super) fn return_to_client(&self) -> Stop {
         match &self.record {
             Record::Call(call) if call.asks() => Stop::AskClient,
-            _ => Stop::Fail(ProtocolError::tasks_required(format!(
-                "this tool waits for what only a task can be told: declare the extension `{}` on \
-                 the request",
-                crate::protocol::TASKS_EXTENSION
-            ))),
+            _ => self.fail_without_task("this tool waits for what only a task can be told"),
         }
+    }
+
+    /// Ends a call that cannot go on without being a task, for the reason given.
+    pub(super) fn fail_without_task(&self, why: &str) -> Stop {
+        let is_declared = match &self.record {
+            Record::Call(call) => call.declared.tasks,
+            _ => self.context.capabilities.tasks,
+        };
+        Stop::Fail(if is_declared {
+            // Nothing that the client could do would help.
+            ProtocolError::internal(format!("{why}, and this call is no task"))
+        } else {
+            ProtocolError::tasks_required(format!(
+                "{why}: declare the extension `{}` on the request",
+                crate::protocol::TASKS_EXTENSION
+            ))
+        })
     }
 
     /// Records what the client of a session has said to a question.

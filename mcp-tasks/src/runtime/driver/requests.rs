@@ -69,7 +69,9 @@ impl Driver {
             }
             Request::Ask { key, request } => {
                 if self.is_in_rounds() && !self.replayable {
-                    return Err(Stop::Fail(self.cannot_ask()));
+                    // It would have to be run again with the answers.
+                    let why = "this tool has a question to ask, and is marked `replay = false`";
+                    return Err(self.fail_without_task(why));
                 }
                 Event::Asked { key, request }
             }
@@ -80,7 +82,12 @@ impl Driver {
             }
             Request::Intend { key, function } => {
                 if self.is_in_rounds() && !self.shared.store.is_durable() {
-                    return Err(Stop::Fail(cannot_run_once(&key)));
+                    // A client may send a state again, and then it would.
+                    let why = format!(
+                        "the step `{key}` must not run twice, which this server can only promise for \
+                         tasks"
+                    );
+                    return Err(self.fail_without_task(&why));
                 }
                 Event::StepIntended {
                     key,
@@ -125,30 +132,7 @@ impl Driver {
         matches!(&self.record, Record::Call(call) if call.is_in_rounds())
     }
 
-    fn cannot_ask(&self) -> ProtocolError {
-        if self.context.capabilities.tasks {
-            return ProtocolError::internal(
-                "this tool never becomes a task, and cannot ask a question on a plain call: it is \
-                 marked `replay = false`",
-            );
-        }
-        ProtocolError::tasks_required(format!(
-            "this tool has a question to ask, and can only ask it as a task: \
-             declare the extension `{}` on the request",
-            crate::protocol::TASKS_EXTENSION
-        ))
-    }
-
     pub(super) fn forget_timer(&mut self, key: &InputKey) {
         self.timers.retain(|(_, timer)| timer != key);
     }
-}
-
-/// A client may send a state again, and then the step would run again.
-fn cannot_run_once(key: &InputKey) -> ProtocolError {
-    ProtocolError::tasks_required(format!(
-        "the step `{key}` must not run twice, which this server can only promise for tasks: declare \
-         the extension `{}` on the request",
-        crate::protocol::TASKS_EXTENSION
-    ))
 }

@@ -21,7 +21,9 @@ use super::call::arguments;
 use super::{CallRequest, Shared, limit_reached, store_failed};
 use crate::observe::story;
 use crate::protocol::{InputRequest, ProtocolError};
-use crate::task::{Answer, Created, Entry, Event, FORMAT, InputKey, StateId, TaskState, Timestamp};
+use crate::task::{
+    Answer, Created, Entry, Event, FORMAT, InputKey, Snapshot, StateId, TaskState, Timestamp,
+};
 
 /// A client's further call of a tool that has asked it something.
 #[derive(Clone, Debug)]
@@ -43,10 +45,15 @@ pub struct InputRequired {
 
 /// A call that goes on.
 pub(super) struct Round {
-    /// What was sealed.
+    /// What was sealed, and what has happened since: timers that went off, and
+    /// the answers.
     pub(super) journal: Vec<Entry>,
-    /// What has happened since: timers that went off, and the answers.
-    pub(super) news: Vec<Entry>,
+    /// How many of these were sealed.
+    pub(super) sealed: usize,
+    /// What was sealed adds up to.
+    pub(super) before: Arc<Snapshot>,
+    /// What all of it adds up to.
+    pub(super) state: TaskState,
     /// How many states the call has given so far.
     pub(super) number: u32,
 }
@@ -131,27 +138,29 @@ impl Shared {
         let now = self.now();
         let state = self.open_state(tool, call, &retry.state, now).await?;
         let until = state.issued_at.plus_millis(tool.definition.state_ttl_ms);
+        let task = TaskState::replay(&state.journal).map_err(|_| foreign())?;
         let mut round = Round {
+            sealed: state.journal.len(),
             journal: state.journal,
-            news: Vec::new(),
+            before: task.snapshot().clone(),
+            state: task,
             number: state.round,
         };
-        let mut task = TaskState::replay(&round.journal).map_err(|_| foreign())?;
-        let due = task.due_timers(now);
-        round.add(&mut task, due, now)?;
-        let answered = task.snapshot().judge(&retry.answers)?;
-        let heard = task.answered_by(&answered);
-        round.add(&mut task, answered, now)?;
-        if round.news.is_empty() {
+        round.add(round.state.due_timers(now), now)?;
+        let answered = round.state.snapshot().judge(&retry.answers)?;
+        let heard = round.state.answered_by(&answered);
+        round.add(answered, now)?;
+        let task = round.state.snapshot();
+        if round.journal.len() == round.sealed {
             return Ok(Opened::AsksAgain(InputRequired {
-                requests: task.snapshot().input_requests.clone(),
+                requests: task.input_requests.clone(),
                 state: retry.state.clone().into_owned(),
             }));
         }
         if self.store.is_durable() && tool.definition.once {
             let id = StateId {
-                run: task.snapshot().id.clone(),
-                round: state.round,
+                run: task.id.clone(),
+                round: round.number,
             };
             let first = self.store.spend(&id, until, now).await;
             if !first.map_err(|error| store_failed(&error))? {
@@ -161,7 +170,7 @@ impl Shared {
                 ));
             }
         }
-        story::answers(task.snapshot(), &heard, now);
+        story::answers(task, &heard, now);
         Ok(Opened::GoesOn(round))
     }
 
@@ -225,23 +234,18 @@ impl Round {
     }
 
     /// Adds what has happened since the state was sealed.
-    fn add(
-        &mut self,
-        task: &mut TaskState,
-        events: Vec<Event>,
-        at: Timestamp,
-    ) -> Result<(), ProtocolError> {
+    fn add(&mut self, events: Vec<Event>, at: Timestamp) -> Result<(), ProtocolError> {
         for event in events {
-            let seq = task.seq() + 1;
+            let seq = self.state.seq() + 1;
             let entry = Entry { seq, at, event };
-            task.apply(&entry).map_err(|_| foreign())?;
-            self.news.push(entry);
+            self.state.apply(&entry).map_err(|_| foreign())?;
+            self.journal.push(entry);
         }
         Ok(())
     }
 }
 
-pub(super) fn foreign() -> ProtocolError {
+fn foreign() -> ProtocolError {
     ProtocolError::invalid_params(
         "`requestState` is not one that this tool gave to you: send it back as it was, with the \
          call that it was given for, or call the tool without it",
