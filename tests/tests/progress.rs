@@ -1,9 +1,7 @@
 //! `notifications/progress` for calls that are no tasks, over both transports.
 
 use mcp_tasks_tests::rounds::{Asked, accepted};
-use mcp_tasks_tests::{
-    Client, Declares, Fixture, Session, Told, Transport, over_every_transport,
-};
+use mcp_tasks_tests::{Client, Declares, Fixture, Session, Told, Transport, over_every_transport};
 use serde_json::{Value, json};
 
 const FIXTURES: &str = env!("CARGO_BIN_EXE_fixtures");
