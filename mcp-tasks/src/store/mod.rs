@@ -29,7 +29,7 @@ pub use future::StoreFuture;
 pub use layer::StoreLayer;
 pub use memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteStore, inspect};
 
 use crate::task::{
     Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, InputKey, KeyRing,

@@ -10,6 +10,7 @@ mod counts;
 mod fail_point;
 mod handover;
 mod holders;
+pub mod inspect;
 mod journal;
 mod ledger;
 mod news;
