@@ -211,11 +211,15 @@
 //! | `http` (default) | streamable HTTP, as a server or a tower service; axum |
 //! | `server` (with `http`) | stdio, and rmcp for everything that is not ours |
 //! | `sqlite` (default) | `SqliteStore`: rusqlite with SQLite bundled |
+//! | `client` | [`client`], over stdio and streamable HTTP; reqwest with rustls |
+//! | `client-stdio` (with `client`) | the same without HTTP |
 //! | `metrics` | counters and histograms |
 //! | `store-parity` | `store::parity`, what every store must do, to run against one of your own |
 //! | none | the engine, the router and the memory store, on tokio and serde |
 
 pub mod argument;
+#[cfg(feature = "client-stdio")]
+pub mod client;
 pub mod elicit;
 mod flow;
 mod observe;
@@ -325,7 +329,7 @@ pub use protocol::{
     Audience, Choice, ContentBlock, Icon, IconTheme, InputKind, ModelReply, ModelRequest,
     ProtocolError, Root, ToolResult,
 };
-#[cfg(feature = "server")]
+#[cfg(any(feature = "server", feature = "client-stdio"))]
 pub use rmcp;
 pub use runtime::{Limits, Tasks};
 #[cfg(feature = "server")]

@@ -17,6 +17,7 @@ mod fixture;
 mod http;
 mod launch;
 mod listening;
+pub mod meddler;
 mod mortal;
 mod progress;
 mod reply;

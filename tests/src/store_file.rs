@@ -34,7 +34,7 @@ impl StoreFile {
     }
 
     /// What `--store` is given.
-    pub(crate) fn flag(&self) -> String {
+    pub fn flag(&self) -> String {
         format!("sqlite:{}", self.path().display())
     }
 

@@ -6,6 +6,7 @@
 
 mod answers;
 mod changes;
+mod clients;
 mod files;
 mod gate;
 mod kills;

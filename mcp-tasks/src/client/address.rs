@@ -1,0 +1,119 @@
+//! A server's URL, with what goes along with each request.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+
+use super::ClientError;
+use super::link::{Http, Tap};
+
+/// How long a connection may take to stand. What comes after may take its time.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How many requests may be under way at once: calls are open for as long as
+/// they take.
+const CONCURRENT: usize = 1024;
+
+/// How large a reply may be: the largest result that this crate's servers allow,
+/// and its envelope.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// A URL and the headers of requests to it.
+pub(super) struct HttpAddress {
+    url: String,
+    headers: HashMap<HeaderName, HeaderValue>,
+}
+
+impl HttpAddress {
+    /// # Errors
+    ///
+    /// [`ClientError::Connect`] if the URL or a header is none.
+    pub(super) fn new(
+        url: String,
+        headers: &[(String, String)],
+    ) -> Result<Self, ClientError> {
+        let wrong = |problem: String| ClientError::Connect {
+            server: without_secrets(&url),
+            problem,
+        };
+        let parsed = reqwest::Url::parse(&url).map_err(|error| {
+            wrong(format!("it is no URL ({error}); write http://HOST:PORT/mcp"))
+        })?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err(wrong(format!(
+                "`{}` is not spoken here; write http:// or https://",
+                parsed.scheme()
+            )));
+        }
+        let mut all = HashMap::new();
+        for (name, value) in headers {
+            let name: HeaderName = name
+                .parse()
+                .map_err(|_| wrong(format!("`{name}` cannot be the name of a header")))?;
+            // The value may be a secret: it is not repeated.
+            let mut value: HeaderValue = value.parse().map_err(|_| {
+                wrong(format!("the header `{name}` has characters that no header has"))
+            })?;
+            value.set_sensitive(true);
+            all.insert(name, value);
+        }
+        Ok(Self { url, headers: all })
+    }
+
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The URL as it can be shown.
+    pub(super) fn shown(&self) -> String {
+        without_secrets(&self.url)
+    }
+
+    pub(super) fn transport(
+        &self,
+        tap: &Arc<Tap>,
+    ) -> Result<StreamableHttpClientTransport<Http>, ClientError> {
+        let client = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            // What a server says is for the client to see, wherever it leads.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| ClientError::Connect {
+                server: self.shown(),
+                problem: error.to_string(),
+            })?;
+        let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str());
+        config.custom_headers.clone_from(&self.headers);
+        config.max_concurrent_requests = CONCURRENT;
+        config.max_json_response_size = LARGEST;
+        config.max_sse_event_size = LARGEST;
+        let http = Http::new(client, Arc::clone(tap));
+        Ok(StreamableHttpClientTransport::with_client(http, config))
+    }
+}
+
+impl fmt::Debug for HttpAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Headers may be secrets.
+        f.debug_struct("HttpAddress").field("url", &self.shown()).finish_non_exhaustive()
+    }
+}
+
+/// A URL without what may be a password or a key in it.
+fn without_secrets(url: &str) -> String {
+    let Ok(mut parsed) = reqwest::Url::parse(url) else {
+        let end = url.find(['@', '?', '#']).map_or(url.len(), |at| at);
+        return format!("`{}`", &url[..end]);
+    };
+    // Neither fails for a URL that has a host, and others have nothing to hide.
+    let _ = parsed.set_username("");
+    let _ = parsed.set_password(None);
+    parsed.set_query(None);
+    parsed.set_fragment(None);
+    parsed.to_string()
+}

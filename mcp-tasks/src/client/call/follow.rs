@@ -1,0 +1,514 @@
+//! A task, followed to its end (P81, P82).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::asking::Given;
+use super::driver::{Driver, Event};
+use super::listen::{Heard, listen};
+use super::{Command, Outcome, Update, back_off, pace, state_of};
+use crate::client::book::{BookEntry, Recorded};
+use crate::client::link::Trouble;
+use crate::client::wire::{self, TaskSeen};
+use crate::client::{Answer, CallError, ClientError, Inner, Question};
+use crate::protocol::{ErrorCode, ProtocolError, TaskStatus};
+
+/// For how long a call that was dropped tries to tell the server.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+type Done = oneshot::Sender<Result<(), CallError>>;
+
+/// A task that is being followed.
+struct Following {
+    id: Arc<str>,
+    works: JoinSet<Work>,
+    heard: mpsc::UnboundedReceiver<Heard>,
+    listener: AbortHandle,
+    is_listening: bool,
+    /// What the server last said.
+    interval: Duration,
+    last_poll: Instant,
+    next_poll: Instant,
+    /// Whether a poll is under way, and whether what it brings is older than what
+    /// has been heard meanwhile.
+    is_polling: bool,
+    is_stale: bool,
+    failed: u32,
+    /// Since when nothing is heard of the server.
+    silent_since: Option<Instant>,
+}
+
+/// What was done beside.
+enum Work {
+    Polled(Result<Arc<RawValue>, Trouble>),
+    Answered {
+        question: Question,
+        done: Option<Done>,
+        sent: Result<(), Trouble>,
+    },
+    Cancelled {
+        done: Done,
+        sent: Result<(), Trouble>,
+    },
+}
+
+impl Driver {
+    /// Follows a task that is there already.
+    pub(super) async fn resume(mut self, id: Arc<str>) -> Outcome {
+        self.show(|state| state.id = Some(Arc::clone(&id)));
+        self.open_page(BookEntry::new(Arc::clone(&id)));
+        self.tool = self.page.as_ref().and_then(|page| page.entry().tool);
+        let following = Following::new(id, &self.inner, Instant::now());
+        self.drive(following).await
+    }
+
+    /// Follows the task that the call has become.
+    pub(super) async fn follow(mut self, seen: TaskSeen) -> Outcome {
+        let mut entry = BookEntry::new(Arc::clone(&seen.id));
+        entry.tool = self.tool.clone();
+        entry.server = self.inner.link.address();
+        entry.created_at.clone_from(&seen.created_at);
+        entry.ttl_ms = seen.ttl_ms;
+        self.open_page(entry);
+        // It was looked at just now.
+        let mut following = Following::new(Arc::clone(&seen.id), &self.inner, Instant::now());
+        following.next_poll = Instant::now() + pace::interval(following.interval, false);
+        match self.saw(&mut following, seen).await {
+            Some(outcome) => self.ended(outcome).await,
+            None => self.drive(following).await,
+        }
+    }
+
+    fn open_page(&mut self, entry: BookEntry) {
+        let Some(book) = &self.inner.settings.book else {
+            return;
+        };
+        match book.enter(entry) {
+            Ok(page) => self.page = Some(page),
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+
+    async fn drive(mut self, mut following: Following) -> Outcome {
+        let outcome = loop {
+            let next_poll = following.next_poll;
+            tokio::select! {
+                event = self.event() => {
+                    if let Some(outcome) = self.happened(&mut following, event).await {
+                        break outcome;
+                    }
+                }
+                Some(heard) = following.heard.recv() => {
+                    if let Some(outcome) = self.heard(&mut following, heard).await {
+                        break outcome;
+                    }
+                }
+                Some(Ok(work)) = following.works.join_next() => {
+                    if let Some(outcome) = self.worked(&mut following, work).await {
+                        break outcome;
+                    }
+                }
+                () = sleep_until(next_poll), if !following.is_polling => {
+                    following.poll(&self.inner);
+                }
+            }
+        };
+        following.listener.abort();
+        self.ended(outcome).await
+    }
+
+    /// The end of the task, and of its page in the book.
+    async fn ended(self, outcome: Outcome) -> Outcome {
+        let has_ended = match &outcome {
+            Ok(_) | Err(CallError::Failed(_) | CallError::Cancelled { .. }) => true,
+            Err(CallError::Lost { error, .. }) => is_unknown(error),
+            Err(_) => false,
+        };
+        if let Some(page) = self.page.as_ref().filter(|_| has_ended) {
+            page.close().await;
+        }
+        outcome
+    }
+
+    async fn happened(&mut self, following: &mut Following, event: Event) -> Option<Outcome> {
+        match event {
+            Event::Given(given) => self.given(following, given).await,
+            Event::Command(Command::Answer { key, answer, done }) => {
+                match self.asking.settle(Arc::clone(&key)) {
+                    Some(question) => {
+                        self.send_answer(following, question, answer, Some(done)).await;
+                    }
+                    None => {
+                        // Whoever asked may have gone.
+                        let _ = done.send(Err(CallError::NotOpen(key)));
+                    }
+                }
+                None
+            }
+            Event::Command(Command::Cancel { done }) => {
+                following.cancel(&self.inner, done);
+                None
+            }
+            Event::Dropped if self.is_detached() => {
+                following.finish_answers(self).await;
+                Some(Err(CallError::Ended))
+            }
+            Event::Dropped => {
+                self.cancel_for_good(&following.id).await;
+                Some(Err(CallError::Ended))
+            }
+            Event::Late => {
+                self.cancel_for_good(&following.id).await;
+                Some(Err(self.late()))
+            }
+        }
+    }
+
+    async fn given(&mut self, following: &mut Following, given: Given) -> Option<Outcome> {
+        let Given {
+            key,
+            answer,
+            refusal,
+        } = given;
+        match (answer, refusal) {
+            (Some(answer), _) => {
+                if let Some(question) = self.asking.settle(key) {
+                    self.send_answer(following, question, answer, None).await;
+                }
+                None
+            }
+            (None, Some(error)) => Some(Err(CallError::Refused { key, error })),
+            (None, None) => None,
+        }
+    }
+
+    /// Writes an answer down, shows that it was given, and sends it until the
+    /// server has it.
+    async fn send_answer(
+        &mut self,
+        following: &mut Following,
+        question: Question,
+        answer: Answer,
+        done: Option<Done>,
+    ) {
+        let page = self.page.clone();
+        if let Some(page) = &page {
+            page.will_send(Arc::clone(&question.key), answer.clone()).await;
+        }
+        self.show(|_| {});
+        let (inner, id) = (Arc::clone(&self.inner), Arc::clone(&following.id));
+        following.works.spawn(async move {
+            let key = &question.key;
+            let params = Update::new(&id, key, &answer);
+            let sent = persist(&inner, "tasks/update", &params).await;
+            if let Some(page) = &page {
+                match &sent {
+                    Ok(()) => page.was_sent(Arc::clone(key)).await,
+                    Err(Trouble::Refused(_)) => page.was_refused(Arc::clone(key)).await,
+                    Err(_) => {}
+                }
+            }
+            Work::Answered {
+                question,
+                done,
+                sent,
+            }
+        });
+    }
+
+    async fn worked(&mut self, following: &mut Following, work: Work) -> Option<Outcome> {
+        match work {
+            Work::Polled(reply) => self.polled(following, reply).await,
+            Work::Cancelled { done, sent } => {
+                let told = sent.map_err(|trouble| trouble.into_error("tasks/cancel").into());
+                // Whoever asked may have gone.
+                let _ = done.send(told);
+                None
+            }
+            Work::Answered {
+                question,
+                done,
+                sent,
+            } => match (sent, done) {
+                (Ok(()), done) => {
+                    if let Some(done) = done {
+                        let _ = done.send(Ok(()));
+                    }
+                    None
+                }
+                (Err(Trouble::Refused(error)), done) => self.refused(question, error, done),
+                (Err(trouble), done) => {
+                    let error = trouble.into_error("tasks/update");
+                    if let Some(done) = done {
+                        let _ = done.send(Err(error.clone().into()));
+                    }
+                    Some(Err(self.lost(error)))
+                }
+            },
+        }
+    }
+
+    /// The server does not take an answer: the question is open again, for whoever
+    /// gave the answer.
+    fn refused(
+        &mut self,
+        question: Question,
+        error: ProtocolError,
+        done: Option<Done>,
+    ) -> Option<Outcome> {
+        let key = Arc::clone(&question.key);
+        if let Some(done) = done {
+            let _ = done.send(Err(CallError::Refused {
+                key,
+                error: error.clone(),
+            }));
+            self.asking.reopen(question);
+        } else if !self.asking.put_again(question, error.clone()) {
+            return Some(Err(CallError::Refused { key, error }));
+        }
+        self.show(|_| {});
+        None
+    }
+
+    async fn heard(&mut self, following: &mut Following, heard: Heard) -> Option<Outcome> {
+        match heard {
+            Heard::Listening => {
+                following.is_listening = true;
+                None
+            }
+            Heard::Deaf => {
+                following.is_listening = false;
+                following.schedule();
+                None
+            }
+            Heard::Task(task) => match wire::notified(&task) {
+                Ok(seen) if seen.id == following.id => {
+                    following.is_stale = following.is_polling;
+                    self.saw(following, seen).await
+                }
+                Ok(_) => None,
+                // The next poll tells more.
+                Err(error) => {
+                    tracing::debug!("{error}");
+                    None
+                }
+            },
+        }
+    }
+
+    async fn polled(
+        &mut self,
+        following: &mut Following,
+        reply: Result<Arc<RawValue>, Trouble>,
+    ) -> Option<Outcome> {
+        following.is_polling = false;
+        let is_stale = std::mem::take(&mut following.is_stale);
+        let trouble = match reply {
+            Ok(reply) => match wire::task(&reply) {
+                Ok(seen) if seen.id != following.id => {
+                    let error = ClientError::Unexpected {
+                        method: "tasks/get".to_owned(),
+                        problem: "it is another task".to_owned(),
+                    };
+                    return Some(Err(error.into()));
+                }
+                Ok(seen) => {
+                    following.schedule();
+                    if is_stale {
+                        return None;
+                    }
+                    return self.saw(following, seen).await;
+                }
+                Err(error) => return Some(Err(error.into())),
+            },
+            Err(trouble) => trouble,
+        };
+        if !trouble.is_passing() {
+            return Some(Err(self.lost(trouble.into_error("tasks/get"))));
+        }
+        let now = Instant::now();
+        let since = *following.silent_since.get_or_insert(now);
+        following.failed += 1;
+        // A server that says when to come again has been heard of.
+        let pause = trouble.wait().unwrap_or_else(|| back_off(following.failed));
+        if trouble.wait().is_none() && now - since > self.inner.settings.patience {
+            return Some(Err(self.lost(trouble.into_error("tasks/get"))));
+        }
+        following.next_poll = now + pause;
+        self.show(|state| state.trouble = Some(trouble.words()));
+        None
+    }
+
+    /// The server has shown the task.
+    async fn saw(&mut self, following: &mut Following, mut seen: TaskSeen) -> Option<Outcome> {
+        following.failed = 0;
+        following.silent_since = None;
+        following.interval = seen.poll_interval.unwrap_or(pace::DEFAULT_INTERVAL);
+        let outcome = match seen.status {
+            TaskStatus::Completed => seen.result.take().map(Ok),
+            TaskStatus::Failed => seen.error.take().map(|error| Err(CallError::Failed(error))),
+            TaskStatus::Cancelled => {
+                let message = seen.message.clone();
+                Some(Err(CallError::Cancelled { message }))
+            }
+            TaskStatus::Working | TaskStatus::InputRequired => None,
+        };
+        let state = state_of(seen, self.tool.as_ref());
+        let keys: HashSet<_> = state.questions.iter().map(|it| Arc::clone(&it.key)).collect();
+        self.asking.keep(&keys);
+        for question in &state.questions {
+            self.put(following, question.clone()).await;
+        }
+        self.show(|shown| *shown = state);
+        outcome
+    }
+
+    /// Puts a question, unless an earlier process has had its answer.
+    async fn put(&mut self, following: &mut Following, question: Question) {
+        if !self.asking.knows(&question.key) {
+            let recorded = self.page.as_ref().and_then(|page| {
+                let entry = page.entry();
+                entry.recorded(&question.key).cloned()
+            });
+            match recorded {
+                Some(Recorded::Sent) => {
+                    self.asking.settle(Arc::clone(&question.key));
+                    return;
+                }
+                Some(Recorded::ToSend(answer)) => {
+                    self.asking.settle(Arc::clone(&question.key));
+                    return self.send_answer(following, question, answer, None).await;
+                }
+                None => {}
+            }
+        }
+        if !self.asking.is_settled(&question.key) {
+            self.asking.put(question);
+        }
+    }
+
+    /// Tells the server that nobody waits for the task any more.
+    async fn cancel_for_good(&self, id: &Arc<str>) {
+        let params = json!({ "taskId": id });
+        let told = persist(&self.inner, "tasks/cancel", &params);
+        match timeout(LAST_WORDS, told).await {
+            Ok(Ok(())) => {
+                if let Some(page) = &self.page {
+                    page.close().await;
+                }
+            }
+            Ok(Err(trouble)) => {
+                tracing::warn!("task {id} could not be cancelled: {}", trouble.words());
+            }
+            Err(_) => tracing::warn!("task {id} could not be cancelled within {LAST_WORDS:?}"),
+        }
+    }
+}
+
+impl Following {
+    fn new(id: Arc<str>, inner: &Arc<Inner>, next_poll: Instant) -> Self {
+        let (told, heard) = mpsc::unbounded_channel();
+        let listening = listen(Arc::downgrade(inner), Arc::clone(&id), told);
+        Self {
+            id,
+            works: JoinSet::new(),
+            heard,
+            listener: tokio::spawn(listening).abort_handle(),
+            is_listening: false,
+            interval: pace::DEFAULT_INTERVAL,
+            last_poll: Instant::now(),
+            next_poll,
+            is_polling: false,
+            is_stale: false,
+            failed: 0,
+            silent_since: None,
+        }
+    }
+
+    fn poll(&mut self, inner: &Arc<Inner>) {
+        self.is_polling = true;
+        self.last_poll = Instant::now();
+        let (inner, id) = (Arc::clone(inner), Arc::clone(&self.id));
+        self.works.spawn(async move {
+            let params = json!({ "taskId": id });
+            Work::Polled(inner.request_once("tasks/get", &params).await)
+        });
+    }
+
+    /// When to look again, if all is well.
+    fn schedule(&mut self) {
+        self.next_poll = self.last_poll + pace::interval(self.interval, self.is_listening);
+    }
+
+    fn cancel(&mut self, inner: &Arc<Inner>, done: Done) {
+        let (inner, id) = (Arc::clone(inner), Arc::clone(&self.id));
+        self.works.spawn(async move {
+            let params = json!({ "taskId": id });
+            let sent = persist(&inner, "tasks/cancel", &params).await;
+            Work::Cancelled { done, sent }
+        });
+    }
+
+    /// Waits for answers that are on their way.
+    async fn finish_answers(&mut self, driver: &mut Driver) {
+        let all = async {
+            while let Some(work) = self.works.join_next().await {
+                // What is not acknowledged is in the book, if there is one.
+                if let Ok(Work::Answered { sent: Err(trouble), .. }) = work {
+                    tracing::warn!("an answer was not taken: {}", trouble.words());
+                }
+            }
+        };
+        if timeout(LAST_WORDS, all).await.is_err() {
+            tracing::warn!("an answer could not be sent within {LAST_WORDS:?}");
+        }
+        driver.show(|_| {});
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+/// Sends a request that does no harm twice, as long as there is hope.
+async fn persist(
+    inner: &Inner,
+    method: &'static str,
+    params: &impl serde::Serialize,
+) -> Result<(), Trouble> {
+    let begun = Instant::now();
+    let mut failed = 0;
+    loop {
+        let reply = inner.request_once(method, params).await;
+        let trouble = match reply {
+            Ok(reply) => {
+                return wire::acknowledged(method, &reply).map_err(Trouble::Connect);
+            }
+            Err(trouble) => trouble,
+        };
+        failed += 1;
+        let pause = trouble.wait().unwrap_or_else(|| back_off(failed));
+        let is_hopeless = trouble.wait().is_none() && begun.elapsed() > inner.settings.patience;
+        if !trouble.is_passing() || is_hopeless {
+            return Err(trouble);
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Whether the server says that there is no such task.
+fn is_unknown(error: &ClientError) -> bool {
+    matches!(
+        error,
+        ClientError::Refused { error, .. } if error.code == ErrorCode::INVALID_PARAMS
+    )
+}

@@ -1,0 +1,172 @@
+//! A server that runs as a child process and is spoken to in lines.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::Log;
+use super::tap::Tap;
+
+/// How long a server may take to end once its input has ended.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// The program to start, as often as need be.
+#[derive(Debug)]
+pub(in crate::client) struct Launch {
+    command: std::process::Command,
+}
+
+impl Launch {
+    pub(in crate::client) fn new(command: std::process::Command) -> Self {
+        Self { command }
+    }
+
+    pub(in crate::client) fn command(&self) -> &std::process::Command {
+        &self.command
+    }
+
+    /// The program and its arguments, for words.
+    pub(super) fn name(&self) -> String {
+        let parts = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+        let parts: Vec<_> = parts.map(|part| part.to_string_lossy()).collect();
+        parts.join(" ")
+    }
+
+    /// Starts the program. What it writes to stderr is handed to `log`, line by
+    /// line, or goes where ours goes.
+    pub(super) fn start(&self, tap: Arc<Tap>, log: Option<Log>) -> io::Result<Lines> {
+        let mut command = Command::new(self.command.get_program());
+        command.args(self.command.get_args());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(directory) = self.command.get_current_dir() {
+            command.current_dir(directory);
+        }
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(if log.is_some() {
+                Stdio::piped()
+            } else {
+                Stdio::inherit()
+            })
+            .kill_on_drop(true);
+        // Ctrl-C is for the client, which asks what is meant by it.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("the pipes are missing"));
+        };
+        if let (Some(log), Some(stderr)) = (log, child.stderr.take()) {
+            tokio::spawn(forward(stderr, log));
+        }
+        Ok(Lines {
+            child,
+            input: Arc::new(tokio::sync::Mutex::new(Some(input))),
+            output: BufReader::new(output),
+            line: Vec::new(),
+            tap,
+            ended: Arc::default(),
+        })
+    }
+}
+
+async fn forward(stderr: ChildStderr, log: Log) {
+    let mut lines = BufReader::new(stderr).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        log(String::from_utf8_lossy(&line).trim_end());
+    }
+}
+
+/// How a server ended, once it has.
+pub(super) type Ended = Arc<Mutex<Option<ExitStatus>>>;
+
+/// The transport: one message per line.
+pub(super) struct Lines {
+    child: Child,
+    input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
+    output: BufReader<ChildStdout>,
+    line: Vec<u8>,
+    tap: Arc<Tap>,
+    ended: Ended,
+}
+
+impl Lines {
+    pub(super) fn ended(&self) -> Ended {
+        Arc::clone(&self.ended)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Transport<RoleClient> for Lines {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.tap.sending(&message);
+        let input = Arc::clone(&self.input);
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut input = input.lock().await;
+            let input = input
+                .as_mut()
+                .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))?;
+            input.write_all(&line).await?;
+            input.flush().await
+        }
+    }
+
+    /// Cancel-safe: a line that was read in part is read on.
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            match self.output.read_until(b'\n', &mut self.line).await {
+                Ok(1..) if self.line.ends_with(b"\n") => {}
+                _ => {
+                    let ended = timeout(LAST_WORDS, self.child.wait()).await;
+                    *locked(&self.ended) = ended.ok().and_then(Result::ok);
+                    return None;
+                }
+            }
+            let line = String::from_utf8_lossy(&self.line);
+            let seen = self.tap.see(line.trim());
+            if let Err(error) = &seen
+                && !line.trim().is_empty()
+            {
+                tracing::warn!("the server wrote a line that is no message: {error}");
+            }
+            drop(line);
+            self.line.clear();
+            if let Ok(message) = seen {
+                return Some(message);
+            }
+        }
+    }
+
+    /// Ends the server's input, and with it the server, if need be by force.
+    async fn close(&mut self) -> io::Result<()> {
+        self.input.lock().await.take();
+        if timeout(LAST_WORDS, self.child.wait()).await.is_err() {
+            self.child.kill().await?;
+        }
+        Ok(())
+    }
+}
