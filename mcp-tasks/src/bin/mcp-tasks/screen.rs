@@ -70,11 +70,6 @@ impl Screen {
         self.terminal
     }
 
-    /// Whether it shows colours.
-    pub(crate) fn has_colours(self) -> bool {
-        self.colours
-    }
-
     /// How many columns there are.
     pub(crate) fn width(self) -> usize {
         let term = match self.stream {
@@ -126,15 +121,10 @@ impl Screen {
         self.write(&format!("{line}\n"))
     }
 
-    /// Shows text that is laid out already, as it is but for what would steer the
-    /// terminal.
-    pub(crate) fn verbatim(self, text: &str) -> io::Result<()> {
-        let mut lines = String::new();
-        for line in text.lines() {
-            lines.push_str(&harmless(line));
-            lines.push('\n');
-        }
-        self.write(&lines)
+    /// Writes text as it is, for a program to read.
+    pub(crate) fn raw(self, text: &str) -> io::Result<()> {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        self.write(&format!("{text}{end}"))
     }
 
     /// Writes what is ready to be written.

@@ -143,7 +143,8 @@ impl Driver {
             Event::Command(Command::Answer { key, answer, done }) => {
                 match self.asking.settle(Arc::clone(&key)) {
                     Some(question) => {
-                        self.send_answer(following, question, answer, Some(done)).await;
+                        self.send_answer(following, question, answer, Some(done))
+                            .await;
                     }
                     None => {
                         // Whoever asked may have gone.
@@ -200,7 +201,8 @@ impl Driver {
     ) {
         let page = self.page.clone();
         if let Some(page) = &page {
-            page.will_send(Arc::clone(&question.key), answer.clone()).await;
+            page.will_send(Arc::clone(&question.key), answer.clone())
+                .await;
         }
         self.show(|_| {});
         let (inner, id) = (Arc::clone(&self.inner), Arc::clone(&following.id));
@@ -361,7 +363,11 @@ impl Driver {
             TaskStatus::Working | TaskStatus::InputRequired => None,
         };
         let state = state_of(seen, self.tool.as_ref());
-        let keys: HashSet<_> = state.questions.iter().map(|it| Arc::clone(&it.key)).collect();
+        let keys: HashSet<_> = state
+            .questions
+            .iter()
+            .map(|it| Arc::clone(&it.key))
+            .collect();
         self.asking.keep(&keys);
         for question in &state.questions {
             self.put(following, question.clone()).await;
@@ -461,7 +467,10 @@ impl Following {
         let all = async {
             while let Some(work) = self.works.join_next().await {
                 // What is not acknowledged is in the book, if there is one.
-                if let Ok(Work::Answered { sent: Err(trouble), .. }) = work {
+                if let Ok(Work::Answered {
+                    sent: Err(trouble), ..
+                }) = work
+                {
                     tracing::warn!("an answer was not taken: {}", trouble.words());
                 }
             }

@@ -30,11 +30,7 @@ enum End {
 }
 
 /// Listens until the task ends, which aborts this, or the server has no wish to.
-pub(super) async fn listen(
-    inner: Weak<Inner>,
-    id: Arc<str>,
-    heard: mpsc::UnboundedSender<Heard>,
-) {
+pub(super) async fn listen(inner: Weak<Inner>, id: Arc<str>, heard: mpsc::UnboundedSender<Heard>) {
     let mut failed = 0;
     loop {
         let Some(inner) = inner.upgrade() else {

@@ -293,7 +293,10 @@ impl Visits {
     async fn withdrawn(&mut self) -> Arc<str> {
         let key = std::future::poll_fn(|context| {
             let gone = self.waiting.iter_mut().find_map(|(key, reply)| {
-                reply.poll_closed(context).is_ready().then(|| Arc::clone(key))
+                reply
+                    .poll_closed(context)
+                    .is_ready()
+                    .then(|| Arc::clone(key))
             });
             gone.map_or(Poll::Pending, Poll::Ready)
         })

@@ -67,9 +67,9 @@ impl Trouble {
             Some(StreamableHttpError::Client(error)) if error.is_connect() => {
                 Self::NotSent(chain(error))
             }
-            Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)) => {
-                Self::Denied("it wants credentials, or others than these".to_owned())
-            }
+            Some(
+                StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_),
+            ) => Self::Denied("it wants credentials, or others than these".to_owned()),
             _ => Self::NoReply(chain(error)),
         }
     }

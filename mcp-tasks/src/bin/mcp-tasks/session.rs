@@ -1,0 +1,400 @@
+//! Follows one call from a terminal or a script: shows how it gets on, has its
+//! questions answered, and ends with it or leaves it.
+
+mod end;
+
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::io::{self, IsTerminal as _};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use mcp_tasks::client::{Call, CallError, CallState, Question, QuestionKind};
+use tokio::sync::mpsc;
+
+use crate::exit::{Exit, Stop};
+use crate::flags::{Asking, Output};
+use crate::form::{Asked, Leave, Reply};
+use crate::given::Given;
+use crate::prompt::{Matter, Prompt, Said, restore_terminal};
+use crate::screen::Look;
+use crate::show::Live;
+use crate::show::events::Events;
+use crate::target::Target;
+
+/// What a call is followed with.
+pub(crate) struct Session<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) in_book: bool,
+    pub(crate) live: Live,
+    pub(crate) events: Events,
+    given: Given,
+    manner: Manner,
+    log: mpsc::UnboundedReceiver<String>,
+}
+
+/// What is done with a question to which no answer was given beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// A person is asked.
+    Ask,
+    /// Somebody else is waited for.
+    Wait,
+    /// The program ends.
+    End,
+}
+
+/// How following ends.
+enum End {
+    /// With the call.
+    Over,
+    /// The person leaves.
+    Leave(Leave),
+    /// A signal has come that says so.
+    Told,
+    /// Nobody can answer these.
+    Unanswered(Vec<Question>),
+    /// What was given does not fit.
+    Unfit { question: Question, words: String },
+    /// The terminal cannot be used.
+    Broken(String),
+}
+
+type Sent = (Question, Reply, Result<(), CallError>);
+type Sending<'c> = Pin<Box<dyn Future<Output = Sent> + 'c>>;
+
+/// The questions of a call, as far as they are this program's.
+#[derive(Default)]
+struct Questions {
+    open: Vec<Question>,
+    /// Those that have been answered here, or left to others.
+    settled: HashSet<Arc<str>>,
+    told: HashSet<Arc<str>>,
+    refusals: HashMap<Arc<str>, String>,
+}
+
+impl Questions {
+    /// Takes in what is open now.
+    fn update(&mut self, open: &[Question]) {
+        self.open = open.to_vec();
+        let is_open = |key: &Arc<str>| open.iter().any(|question| question.key == *key);
+        self.settled.retain(&is_open);
+        self.told.retain(is_open);
+    }
+
+    fn unsettled(&self) -> impl Iterator<Item = &Question> {
+        let is_settled = |question: &&Question| !self.settled.contains(&question.key);
+        self.open.iter().filter(is_settled)
+    }
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(
+        target: &'a Target,
+        in_book: bool,
+        asking: &Asking,
+        output: &Output,
+        log: mpsc::UnboundedReceiver<String>,
+    ) -> Result<Self, Stop> {
+        let given = Given::read(asking.answers.as_deref(), &asking.answer)?;
+        let attended = io::stdin().is_terminal() && io::stderr().is_terminal();
+        Ok(Self {
+            target,
+            in_book,
+            live: Live::new(output.quiet),
+            events: Events::new(output.json),
+            given,
+            manner: if asking.wait {
+                Manner::Wait
+            } else if attended && !asking.no_input {
+                Manner::Ask
+            } else {
+                Manner::End
+            },
+            log,
+        })
+    }
+
+    /// Follows a call to its end, or until somebody leaves.
+    pub(crate) async fn follow(mut self, call: Call) -> Result<Exit, Stop> {
+        self.live.go_on();
+        let mut prompt = None;
+        let end = self.watch(&call, &mut prompt).await?;
+        if prompt.is_some() {
+            restore_terminal();
+        }
+        self.live.pause();
+        self.finish(call, end).await
+    }
+
+    async fn watch(&mut self, call: &Call, prompt: &mut Option<Prompt>) -> Result<End, Stop> {
+        let mut states = call.states();
+        let mut signals = Signals::new()?;
+        let mut questions = Questions::default();
+        let mut sending: Option<Sending<'_>> = None;
+        loop {
+            if sending.is_none()
+                && let Some(end) = self.put(call, &mut questions, &mut sending, prompt)?
+            {
+                return Ok(end);
+            }
+            tokio::select! {
+                state = states.next() => match state {
+                    Some(state) => self.saw(&state, &mut questions, prompt)?,
+                    None => return Ok(End::Over),
+                },
+                sent = when(&mut sending) => {
+                    sending = None;
+                    if let Some(end) = self.sent(sent, &mut questions)? {
+                        return Ok(end);
+                    }
+                }
+                said = said(prompt) => {
+                    let was = prompt.take();
+                    self.live.go_on();
+                    if let Some(end) = self.heard(call, was, said, &mut questions, &mut sending)? {
+                        return Ok(end);
+                    }
+                }
+                Some(line) = self.log.recv() => self.live.say(Look::Dim, &format!("server: {line}")),
+                signal = signals.next() => {
+                    let may_ask = self.manner == Manner::Ask && signal == Signal::Interrupt;
+                    if prompt.is_some() || !may_ask {
+                        return Ok(End::Told);
+                    }
+                    self.live.pause();
+                    *prompt = Some(Prompt::start(Matter::Leaving, call.id().is_some())?);
+                }
+            }
+        }
+    }
+
+    /// Takes in a new state.
+    fn saw(
+        &mut self,
+        state: &CallState,
+        questions: &mut Questions,
+        prompt: &mut Option<Prompt>,
+    ) -> Result<(), Stop> {
+        self.events.state(state)?;
+        questions.update(&state.questions);
+        match prompt {
+            None => self.live.show(state),
+            Some(prompt) => {
+                let is_open = |key: &Arc<str>| questions.open.iter().any(|q| q.key == *key);
+                if !prompt.is_stale && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
+                    prompt.is_stale = true;
+                    self.live.say(
+                        Look::Notable,
+                        "\nThe question is no longer open. Press Esc to go on.",
+                    );
+                }
+                self.live.show(state);
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers a question, or has it answered, if there is one to be answered now.
+    fn put<'c>(
+        &mut self,
+        call: &'c Call,
+        questions: &mut Questions,
+        sending: &mut Option<Sending<'c>>,
+        prompt: &mut Option<Prompt>,
+    ) -> Result<Option<End>, Stop> {
+        let unsettled: Vec<Question> = questions.unsettled().cloned().collect();
+        let mut unanswered = Vec::new();
+        for question in unsettled {
+            if questions.told.insert(Arc::clone(&question.key)) {
+                self.events.question(&question)?;
+            }
+            let refusal = questions.refusals.get(&question.key).cloned();
+            let given = match refusal {
+                Some(words) => Err(words),
+                None => self.given.reply(&question),
+            };
+            let words = match given {
+                Ok(Some(reply)) => {
+                    questions.settled.insert(Arc::clone(&question.key));
+                    *sending = Some(send(call, question, reply)?);
+                    return Ok(None);
+                }
+                Ok(None) => None,
+                Err(words) if self.manner == Manner::Ask => Some(words),
+                Err(words) => return Ok(Some(End::Unfit { question, words })),
+            };
+            let can_be_shown = matches!(
+                question.kind,
+                QuestionKind::Form { .. } | QuestionKind::Url { .. }
+            );
+            match self.manner {
+                Manner::Ask if can_be_shown && prompt.is_some() => {}
+                Manner::Ask if can_be_shown => {
+                    self.live.pause();
+                    let refusal = words;
+                    let can_detach = call.id().is_some();
+                    let matter = Matter::Question { question, refusal };
+                    *prompt = Some(Prompt::start(matter, can_detach)?);
+                }
+                Manner::Wait => {
+                    let words = format!("question `{}` waits for somebody else", question.key);
+                    self.live.say(Look::Notable, &words);
+                    questions.settled.insert(question.key);
+                }
+                Manner::Ask | Manner::End => unanswered.push(question),
+            }
+        }
+        if unanswered.is_empty() || prompt.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(End::Unanswered(unanswered)))
+    }
+
+    /// What came of an answer.
+    fn sent(
+        &mut self,
+        (question, reply, outcome): Sent,
+        questions: &mut Questions,
+    ) -> Result<Option<End>, Stop> {
+        let key = &question.key;
+        match outcome {
+            Ok(()) => {
+                self.events.answered(key, reply.words())?;
+                self.live
+                    .say(Look::Dim, &format!("question `{key}` {}", reply.words()));
+            }
+            Err(CallError::Refused { error, .. }) => {
+                let words = error.message;
+                if self.manner != Manner::Ask {
+                    return Ok(Some(End::Unfit { question, words }));
+                }
+                questions.settled.remove(key);
+                questions.refusals.insert(Arc::clone(key), words);
+            }
+            Err(CallError::NotOpen(_)) => {
+                let words = format!("question `{key}` was no longer open");
+                self.live.say(Look::Notable, &words);
+            }
+            // What has become of the call is told by itself.
+            Err(_) => {}
+        }
+        Ok(None)
+    }
+
+    /// What a person has said.
+    fn heard<'c>(
+        &mut self,
+        call: &'c Call,
+        prompt: Option<Prompt>,
+        said: Said,
+        questions: &mut Questions,
+        sending: &mut Option<Sending<'c>>,
+    ) -> Result<Option<End>, Stop> {
+        let asked = match said {
+            Said::Leaving(Leave::GoOn) => return Ok(None),
+            Said::Leaving(leave) => return Ok(Some(End::Leave(leave))),
+            Said::Asked(asked) => asked,
+        };
+        let Some(prompt) = prompt.filter(|prompt| !prompt.is_stale) else {
+            return Ok(None);
+        };
+        let question = questions
+            .open
+            .iter()
+            .find(|q| Some(&q.key) == prompt.key.as_ref());
+        match (asked, question.cloned()) {
+            (Asked::Replied(reply), Some(question)) => {
+                questions.settled.insert(Arc::clone(&question.key));
+                questions.refusals.remove(&question.key);
+                *sending = Some(send(call, question, reply)?);
+            }
+            (Asked::LeftOpen, Some(question)) => {
+                let words = format!("question `{}` waits for somebody else", question.key);
+                self.live.say(Look::Notable, &words);
+                questions.settled.insert(question.key);
+            }
+            (Asked::Detach, _) => return Ok(Some(End::Leave(Leave::Detach))),
+            (Asked::CancelTask, _) => return Ok(Some(End::Leave(Leave::Cancel))),
+            (Asked::Broken(words), _) => return Ok(Some(End::Broken(words))),
+            (Asked::Replied(_) | Asked::LeftOpen, None) => {}
+        }
+        Ok(None)
+    }
+}
+
+fn send<'c>(call: &'c Call, question: Question, reply: Reply) -> Result<Sending<'c>, Stop> {
+    let answer = reply.to_answer().map_err(Stop::usage)?;
+    Ok(Box::pin(async move {
+        let outcome = call.answer(&question.key, answer).await;
+        (question, reply, outcome)
+    }))
+}
+
+async fn when(sending: &mut Option<Sending<'_>>) -> Sent {
+    match sending {
+        Some(sending) => sending.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn said(prompt: &mut Option<Prompt>) -> Said {
+    match prompt {
+        // A thread that has ended without a word has panicked.
+        Some(prompt) => (&mut prompt.said).await.unwrap_or_else(|_| {
+            Said::Asked(Asked::Broken("the terminal cannot be used".to_owned()))
+        }),
+        None => std::future::pending().await,
+    }
+}
+
+/// What tells a program to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Interrupt,
+    End,
+}
+
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::End,
+            _ = self.hang_up.recv() => Signal::End,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> Signal {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => Signal::Interrupt,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
