@@ -47,7 +47,7 @@ pub(crate) enum Command {
 /// Which server.
 #[derive(Args)]
 pub(crate) struct Server {
-    /// The server's URL, as in http://localhost:8000/mcp
+    /// The server's URL, as in `http://localhost:8000/mcp`
     #[arg(
         long,
         value_name = "URL",

@@ -6,8 +6,9 @@
 use std::io;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use crossterm::event::DisableBracketedPaste;
+use crossterm::event::{self, DisableBracketedPaste};
 use crossterm::{cursor, execute, terminal};
 use mcp_tasks::client::Question;
 use tokio::sync::oneshot;
@@ -19,7 +20,7 @@ use crate::screen::{Screen, is_dumb};
 pub(crate) enum Matter {
     /// A question of the task's.
     Question {
-        question: Question,
+        question: Box<Question>,
         /// Why the answer before was not taken.
         refusal: Option<String>,
     },
@@ -56,6 +57,7 @@ impl Prompt {
                 let answer = if is_dumb() {
                     put(&mut Lines::here(), &matter, can_detach)
                 } else {
+                    forget_typed();
                     put(&mut Rich::new(), &matter, can_detach)
                 };
                 // Nobody may want to know any more.
@@ -80,6 +82,20 @@ fn put(desk: &mut impl Desk, matter: &Matter, can_detach: bool) -> Said {
         )),
         Matter::Leaving => Said::Leaving(form::leave_menu(desk, can_detach)),
     }
+}
+
+/// Forgets the keys that were pressed before there was anything to answer: they
+/// cannot have been meant for it.
+fn forget_typed() {
+    let forget = || -> io::Result<()> {
+        terminal::enable_raw_mode()?;
+        while event::poll(Duration::ZERO)? {
+            event::read()?;
+        }
+        terminal::disable_raw_mode()
+    };
+    // If that is not possible, they are taken for answers.
+    drop(forget());
 }
 
 /// Leaves the terminal as it was, for a prompt that is still open.

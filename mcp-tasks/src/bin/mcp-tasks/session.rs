@@ -55,7 +55,10 @@ enum End {
     /// Nobody can answer these.
     Unanswered(Vec<Question>),
     /// What was given does not fit.
-    Unfit { question: Question, words: String },
+    Unfit {
+        question: Box<Question>,
+        words: String,
+    },
     /// The terminal cannot be used.
     Broken(String),
 }
@@ -222,7 +225,10 @@ impl<'a> Session<'a> {
                 }
                 Ok(None) => None,
                 Err(words) if self.manner == Manner::Ask => Some(words),
-                Err(words) => return Ok(Some(End::Unfit { question, words })),
+                Err(words) => {
+                    let question = Box::new(question);
+                    return Ok(Some(End::Unfit { question, words }));
+                }
             };
             let can_be_shown = matches!(
                 question.kind,
@@ -234,6 +240,7 @@ impl<'a> Session<'a> {
                     self.live.pause();
                     let refusal = words;
                     let can_detach = call.id().is_some();
+                    let question = Box::new(question);
                     let matter = Matter::Question { question, refusal };
                     *prompt = Some(Prompt::start(matter, can_detach)?);
                 }
@@ -267,6 +274,7 @@ impl<'a> Session<'a> {
             Err(CallError::Refused { error, .. }) => {
                 let words = error.message;
                 if self.manner != Manner::Ask {
+                    let question = Box::new(question);
                     return Ok(Some(End::Unfit { question, words }));
                 }
                 questions.settled.remove(key);
@@ -323,7 +331,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn send<'c>(call: &'c Call, question: Question, reply: Reply) -> Result<Sending<'c>, Stop> {
+fn send(call: &Call, question: Question, reply: Reply) -> Result<Sending<'_>, Stop> {
     let answer = reply.to_answer().map_err(Stop::usage)?;
     Ok(Box::pin(async move {
         let outcome = call.answer(&question.key, answer).await;

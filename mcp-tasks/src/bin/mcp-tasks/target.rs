@@ -247,10 +247,17 @@ pub(crate) fn shown(address: Option<&ServerAddress>) -> String {
     }
 }
 
-/// Words as a shell takes them.
+/// Words as a shell takes them, quoted only where they must be.
 pub(crate) fn quoted(words: impl IntoIterator<Item = String>) -> String {
-    let words: Vec<_> = words.into_iter().collect();
-    harmless(&shell_words::join(words)).into_owned()
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
+    let quote = |word: String| {
+        if word.is_empty() || word.contains(|c| !is_plain(c)) {
+            return shell_words::quote(&word).into_owned();
+        }
+        word
+    };
+    let words: Vec<_> = words.into_iter().map(quote).collect();
+    harmless(&words.join(" ")).into_owned()
 }
 
 /// A URL may not carry a password: it would be in the book, and on screens.

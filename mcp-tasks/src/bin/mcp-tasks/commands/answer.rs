@@ -128,7 +128,7 @@ async fn filled_in(question: &Question, pairs: &[Pair]) -> Result<Result<Reply, 
 
 async fn ask(question: &Question) -> Result<Result<Reply, Exit>, Stop> {
     let matter = Matter::Question {
-        question: question.clone(),
+        question: Box::new(question.clone()),
         refusal: None,
     };
     let prompt = Prompt::start(matter, true)?;
@@ -154,14 +154,15 @@ fn fields(question: &Question) -> String {
         return String::new();
     };
     let lines = form.fields().map(|(name, field)| {
-        let help = field::help(field, form.is_required(name));
+        let help = field::help(field, form.is_required(name), 0);
         let choices: Vec<_> = field::choices(&field.kind)
             .iter()
             .map(|choice| choice.value.as_str())
             .collect();
-        let choices = match choices.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", choices.join(", ")),
+        let choices = if choices.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", choices.join(", "))
         };
         format!("\n  {name}  {help}{choices}")
     });

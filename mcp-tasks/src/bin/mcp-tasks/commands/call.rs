@@ -79,11 +79,17 @@ fn book_if_possible() -> Option<TaskBook> {
 /// The tool of this name.
 pub(super) fn find<'t>(tools: &'t [ToolInfo], name: &str) -> Result<&'t ToolInfo, Stop> {
     tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
-        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let there_is = if names.is_empty() {
-            "it has none".to_owned()
-        } else {
-            format!("it has {}", names.join(", "))
+        /// More are not read.
+        const SHOWN: usize = 12;
+        let names = tools.iter().map(|tool| tool.name.as_str());
+        let shown: Vec<_> = names.take(SHOWN).collect();
+        let there_is = match tools.len().saturating_sub(SHOWN) {
+            _ if tools.is_empty() => "it has none".to_owned(),
+            0 => format!("it has {}", shown.join(", ")),
+            more => format!(
+                "it has {} and {more} more, which `mcp-tasks tools` lists",
+                shown.join(", ")
+            ),
         };
         Stop::usage(format_args!("the server has no tool `{name}`; {there_is}"))
     })

@@ -15,6 +15,21 @@ pub(crate) fn label(name: &str, field: &Field) -> String {
     harmless(field.title.as_deref().unwrap_or(name)).into_owned()
 }
 
+/// What the field is called, with its explanation if that is short.
+pub(crate) fn heading(name: &str, field: &Field, width: usize) -> String {
+    let label = label(name, field);
+    match short_description(field, width) {
+        Some(description) => format!("{label}: {}", harmless(description)),
+        None => label,
+    }
+}
+
+/// An explanation that leaves more than half of the line to the answer.
+fn short_description(field: &Field, width: usize) -> Option<&str> {
+    let description = field.description.as_deref()?;
+    (description.chars().count() < width / 2).then_some(description)
+}
+
 /// What there is to choose from, if anything.
 pub(crate) fn choices(kind: &FieldKind) -> &[Choice] {
     match kind {
@@ -29,16 +44,20 @@ pub(crate) fn labels(kind: &FieldKind) -> Vec<String> {
     choices(kind).iter().map(label).collect()
 }
 
-/// The explanation of a field and what it takes, in a line.
-pub(crate) fn help(field: &Field, required: bool) -> String {
+/// What a field takes, in a line, after an explanation that is too long for the
+/// [`heading`].
+pub(crate) fn help(field: &Field, required: bool, width: usize) -> String {
     let mut parts = Vec::new();
-    if let Some(description) = &field.description {
+    if let Some(description) = &field.description
+        && short_description(field, width).is_none()
+    {
         parts.push(harmless(description).into_owned());
     }
     if let Some(takes) = takes(&field.kind) {
         parts.push(takes);
     }
-    if !required {
+    // Where there is a default, Enter takes it.
+    if !required && default(&field.kind).is_none() {
         parts.push("may be left empty".to_owned());
     }
     parts.join(" · ")
@@ -281,10 +300,11 @@ mod tests {
     #[test]
     fn the_help_says_what_fits() {
         let field = Field::new(percent()).description("Share of traffic");
-        assert_eq!(
-            help(&field, true),
-            "Share of traffic · a whole number from 1 to 100"
-        );
+        assert_eq!(heading("percent", &field, 80), "percent: Share of traffic");
+        assert_eq!(help(&field, true, 80), "a whole number from 1 to 100");
+        let field = Field::new(percent()).description("Share of traffic ".repeat(4));
+        assert_eq!(heading("percent", &field, 80), "percent");
+        assert!(help(&field, true, 80).starts_with("Share of traffic Share"));
         let text = FieldKind::Text {
             min_len: Some(2),
             max_len: Some(4),
@@ -292,10 +312,10 @@ mod tests {
             default: None,
         };
         assert_eq!(
-            help(&Field::new(text), false),
+            help(&Field::new(text), false, 80),
             "2 to 4 characters · may be left empty"
         );
-        assert_eq!(help(&Field::new(FieldKind::boolean()), true), "");
+        assert_eq!(help(&Field::new(FieldKind::boolean()), true, 80), "");
     }
 
     #[test]

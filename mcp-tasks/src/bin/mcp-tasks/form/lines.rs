@@ -8,6 +8,9 @@ use serde_json::Value;
 use super::{Desk, Reply, Stopped, field};
 use crate::screen::harmless;
 
+/// As wide as such a terminal is taken to be.
+const WIDTH: usize = 80;
+
 /// A person who reads and types lines.
 #[derive(Debug)]
 pub(crate) struct Lines<R, W> {
@@ -80,12 +83,12 @@ impl<R: BufRead, W: Write> Desk for Lines<R, W> {
         now: Option<&Value>,
     ) -> Result<Option<Value>, Stopped> {
         let start = now.cloned().or_else(|| field::default(&field.kind));
-        let mut heading = field::label(name, field);
+        let mut heading = field::heading(name, field, WIDTH);
         if let Some(start) = &start {
             heading = format!("{heading} [{}]", field::shown(&field.kind, start));
         }
         self.say(&heading)?;
-        let help = field::help(field, required);
+        let help = field::help(field, required, WIDTH);
         if !help.is_empty() {
             self.say(&format!("  {help}"))?;
         }

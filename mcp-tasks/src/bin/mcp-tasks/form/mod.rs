@@ -121,7 +121,7 @@ pub(crate) fn ask(
     let asked = introduce(screen, question, refusal, desk.ways_out())
         .map_err(Stopped::Broken)
         .and_then(|()| match &question.kind {
-            QuestionKind::Form { form, .. } => fill_in(desk, screen, form, can_detach),
+            QuestionKind::Form { form, .. } => fill_in(desk, form, can_detach),
             QuestionKind::Url { url, .. } => open_url(desk, screen, url, can_detach),
             // Nothing else is declared.
             _ => Ok(Asked::Replied(Reply::Dismiss)),
@@ -156,12 +156,7 @@ fn introduce(
     screen.line("")
 }
 
-fn fill_in(
-    desk: &mut impl Desk,
-    screen: Screen,
-    form: &Form,
-    can_detach: bool,
-) -> Result<Asked, Stopped> {
+fn fill_in(desk: &mut impl Desk, form: &Form, can_detach: bool) -> Result<Asked, Stopped> {
     let fields: Vec<(&str, &Field)> = form.fields().collect();
     if fields.is_empty() {
         return confirm(desk, can_detach);
@@ -215,7 +210,6 @@ fn fill_in(
             Step::Back => {}
             Step::Out(asked) => return Ok(asked),
         }
-        screen.line("").map_err(Stopped::Broken)?;
     }
 }
 
@@ -371,10 +365,7 @@ fn escape_menu(desk: &mut impl Desk, can_detach: bool, in_form: bool) -> Result<
     ));
     if can_detach {
         ways.push(("Leave it open for somebody else", Way::Out(Asked::LeftOpen)));
-        ways.push((
-            "Detach: the task waits, come back later",
-            Way::Out(Asked::Detach),
-        ));
+        ways.push(("Detach: come back to it later", Way::Out(Asked::Detach)));
     }
     let options: Vec<_> = ways.iter().map(|(words, _)| (*words).to_owned()).collect();
     match desk.choose("What shall become of the question?", &options) {
@@ -398,7 +389,7 @@ fn leave_now(can_detach: bool) -> Asked {
 pub(crate) fn leave_menu(desk: &mut impl Desk, can_detach: bool) -> Leave {
     let mut ways = vec![("Go on", Leave::GoOn)];
     if can_detach {
-        ways.push(("Detach: the task goes on, come back later", Leave::Detach));
+        ways.push(("Detach: the task goes on", Leave::Detach));
         ways.push(("Cancel the task", Leave::Cancel));
     } else {
         ways.push(("Cancel the call", Leave::Cancel));

@@ -5,14 +5,14 @@ use std::io;
 
 use inquire::error::InquireError;
 use inquire::list_option::ListOption;
-use inquire::ui::{Attributes, Color, RenderConfig, StyleSheet, Styled};
+use inquire::ui::{Attributes, Color, ErrorMessageRenderConfig, RenderConfig, StyleSheet, Styled};
 use inquire::validator::{ErrorMessage, Validation};
 use inquire::{Confirm, MultiSelect, Select, Text};
 use mcp_tasks::protocol::{Field, FieldKind};
 use serde_json::Value;
 
 use super::{Desk, Stopped, field};
-use crate::screen::{colours_wanted, harmless};
+use crate::screen::{Screen, colours_wanted, harmless};
 
 /// A person at such a terminal.
 #[derive(Debug)]
@@ -32,6 +32,10 @@ impl Rich {
                 .with_prompt_prefix(Styled::new("?").with_fg(Color::LightCyan))
                 .with_answered_prompt_prefix(Styled::new("✓").with_fg(Color::LightGreen))
                 .with_help_message(dim)
+                .with_error_message(
+                    ErrorMessageRenderConfig::default_colored()
+                        .with_prefix(Styled::new("✗").with_fg(Color::LightRed)),
+                )
                 .with_canceled_prompt_indicator(
                     Styled::new("(interrupted)").with_fg(Color::DarkGrey),
                 )
@@ -61,6 +65,10 @@ impl Rich {
         if !help.is_empty() {
             prompt = prompt.with_help_message(help);
         }
+        let prompt = prompt.with_formatter(&|typed: &str| match typed.trim() {
+            "" => "(empty)".to_owned(),
+            _ => harmless(typed).into_owned(),
+        });
         let judged = prompt.with_validator(move |typed: &str| {
             Ok(match field::parse(&kind, required, typed) {
                 Ok(_) => Validation::Valid,
@@ -192,8 +200,9 @@ impl Desk for Rich {
         required: bool,
         now: Option<&Value>,
     ) -> Result<Option<Value>, Stopped> {
-        let label = field::label(name, field);
-        let help = field::help(field, required);
+        let width = Screen::stderr().width();
+        let label = field::heading(name, field, width);
+        let help = field::help(field, required, width);
         let keys = |keys: &str| {
             if help.is_empty() {
                 keys.to_owned()
@@ -209,7 +218,7 @@ impl Desk for Rich {
                 self.select(&label, &keys("↑↓ and Enter"), field, required, now)
             }
             FieldKind::MultiSelect { .. } => {
-                let help = keys("↑↓, Space to mark, Enter when done");
+                let help = keys("↑↓, Space marks, Enter when done");
                 self.multi_select(&label, &help, field, required, now)
             }
             _ => self.text(&label, &help, field, required, now),

@@ -24,7 +24,7 @@ fn approval() -> Form {
 fn typed(form: &Form, lines: &str) -> (Result<Asked, Stopped>, String) {
     let mut said = Vec::new();
     let mut desk = Lines::new(lines.as_bytes(), &mut said);
-    let asked = fill_in(&mut desk, Screen::stderr(), form, true);
+    let asked = fill_in(&mut desk, form, true);
     (asked, String::from_utf8(said).unwrap())
 }
 

@@ -36,14 +36,14 @@ impl Session<'_> {
             }
             End::Unfit { question, words } => {
                 let words = format!("The answer to `{}` does not fit: {words}.", question.key);
-                self.say(Look::Bad, &words);
+                Self::say(Look::Bad, &words);
                 self.tell_question(&question, call.id().as_deref());
                 self.detach(call, Exit::Unanswered, "unanswered", &words)
                     .await
             }
             End::Broken(words) => {
                 let words = format!("The terminal cannot be used: {words}.");
-                self.say(Look::Bad, &words);
+                Self::say(Look::Bad, &words);
                 self.detach(call, Exit::Unanswered, "unanswered", &words)
                     .await
             }
@@ -51,7 +51,7 @@ impl Session<'_> {
     }
 
     /// Says something for people that is not about how the call gets on.
-    fn say(&self, look: Look, words: &str) {
+    fn say(look: Look, words: &str) {
         // Whoever has gone is told nothing.
         drop(Screen::stderr().prose(0, look, words));
     }
@@ -65,13 +65,13 @@ impl Session<'_> {
 
     fn tell_question(&self, question: &Question, id: Option<&str>) {
         let screen = Screen::stderr();
-        self.say(Look::Notable, &format!("Question `{}`:", question.key));
+        Self::say(Look::Notable, &format!("Question `{}`:", question.key));
         drop(screen.prose(2, Look::Plain, question.message()));
         match &question.kind {
             QuestionKind::Form { form, .. } => {
                 for (name, field) in form.fields() {
                     let mut line = format!("- {name}");
-                    let help = field::help(field, form.is_required(name));
+                    let help = field::help(field, form.is_required(name), 0);
                     if !help.is_empty() {
                         let _infallible = write!(line, ": {help}");
                     }
@@ -104,7 +104,7 @@ impl Session<'_> {
             more.extend(required.map(|(name, _)| format!("{name}=..")));
         }
         command.splice(end..end, more);
-        self.say(
+        Self::say(
             Look::Plain,
             "Answer it with (or with --decline, or --dismiss):",
         );
@@ -122,7 +122,7 @@ impl Session<'_> {
         let id = match call.detach() {
             Ok(id) => id,
             Err(call) => {
-                self.say(
+                Self::say(
                     Look::Notable,
                     "The call is no task that could go on: it is cancelled.",
                 );
@@ -150,11 +150,11 @@ impl Session<'_> {
 
     fn tell_how_to_resume(&self, id: &str, resume: Vec<String>) {
         let words = format!("Detached from task {id}. Come back to it with:");
-        self.say(Look::Plain, &words);
+        Self::say(Look::Plain, &words);
         Self::say_command(resume);
         if self.target.hides_headers() {
             let words = "and the --header that you gave, whose value is not shown.";
-            self.say(Look::Plain, words);
+            Self::say(Look::Plain, words);
         }
     }
 
@@ -164,7 +164,7 @@ impl Session<'_> {
             Ok(()) | Err(CallError::Ended) => {}
             Err(error) => {
                 self.live.pause();
-                self.say(Look::Bad, &format!("It cannot be cancelled now: {error}."));
+                Self::say(Look::Bad, &format!("It cannot be cancelled now: {error}."));
                 return self.detach(call, Exit::NoConnection, "lost", "").await;
             }
         }
@@ -229,7 +229,7 @@ impl Session<'_> {
                 (event, exit, format!("✗ {error}"), more)
             }
         };
-        self.say(Look::Bad, &words);
+        Self::say(Look::Bad, &words);
         let id_text = id.map(|id| &**id);
         let plain = words.trim_start_matches("✗ ");
         let mut more: Value = more;

@@ -1,10 +1,11 @@
 //! How a call gets on: one line that changes, on a terminal that can do that, or
 //! else a line for each change.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use console::Term;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use mcp_tasks::client::{CallState, Progress};
 use mcp_tasks::protocol::TaskStatus;
 
@@ -77,6 +78,8 @@ impl Live {
     pub(crate) fn show(&mut self, state: &CallState) {
         match &mut self.how {
             How::Quiet => {}
+            // That it has ended is told by itself.
+            How::Lines { .. } if state.status.is_terminal() => {}
             How::Lines { told, at } => {
                 let words = in_words(state);
                 let progress = state
@@ -154,11 +157,58 @@ impl Drop for Live {
 
 fn new_bar(since: Instant) -> ProgressBar {
     // Its own check for a terminal looks at the environment in other ways.
-    let target = ProgressDrawTarget::term(Term::stderr(), 10);
+    let target = ProgressDrawTarget::term_like_with_hz(Box::new(Margin(Term::stderr())), 10);
     let bar = ProgressBar::with_draw_target(None, target).with_elapsed(since.elapsed());
     bar.set_style(style(None, Screen::stderr().width()));
     bar.enable_steady_tick(TICK);
     bar
+}
+
+/// A terminal whose last columns stay free: there it shows `^C`, which would else
+/// begin a line of its own and leave the one above behind.
+#[derive(Debug)]
+struct Margin(Term);
+
+impl TermLike for Margin {
+    fn width(&self) -> u16 {
+        self.0.size().1.saturating_sub(3).max(1)
+    }
+
+    fn height(&self) -> u16 {
+        self.0.size().0
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_up(n)
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_down(n)
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_right(n)
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_left(n)
+    }
+
+    fn write_line(&self, line: &str) -> io::Result<()> {
+        self.0.write_line(line)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.0.write_str(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.0.clear_line()
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn draw(bar: &ProgressBar, state: &CallState, width: usize) {
