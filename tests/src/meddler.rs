@@ -174,7 +174,11 @@ async fn meddle(State(shared): State<Arc<Shared>>, request: Request) -> Response
     let reply = |member: &str, value: Value| {
         let mut reply = json!({ "jsonrpc": "2.0", "id": id });
         reply[member] = value;
-        ([(header::CONTENT_TYPE, "application/json")], reply.to_string()).into_response()
+        (
+            [(header::CONTENT_TYPE, "application/json")],
+            reply.to_string(),
+        )
+            .into_response()
     };
     match trick {
         None => shared.forward(parts, body).await,
@@ -199,7 +203,11 @@ async fn meddle(State(shared): State<Arc<Shared>>, request: Request) -> Response
             for (name, value) in members.as_object().expect("members") {
                 reply["result"][name] = value.clone();
             }
-            ([(header::CONTENT_TYPE, "application/json")], reply.to_string()).into_response()
+            (
+                [(header::CONTENT_TYPE, "application/json")],
+                reply.to_string(),
+            )
+                .into_response()
         }
     }
 }

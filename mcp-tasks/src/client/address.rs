@@ -33,16 +33,15 @@ impl HttpAddress {
     /// # Errors
     ///
     /// [`ClientError::Connect`] if the URL or a header is none.
-    pub(super) fn new(
-        url: String,
-        headers: &[(String, String)],
-    ) -> Result<Self, ClientError> {
+    pub(super) fn new(url: String, headers: &[(String, String)]) -> Result<Self, ClientError> {
         let wrong = |problem: String| ClientError::Connect {
             server: without_secrets(&url),
             problem,
         };
         let parsed = reqwest::Url::parse(&url).map_err(|error| {
-            wrong(format!("it is no URL ({error}); write http://HOST:PORT/mcp"))
+            wrong(format!(
+                "it is no URL ({error}); write http://HOST:PORT/mcp"
+            ))
         })?;
         if !matches!(parsed.scheme(), "http" | "https") {
             return Err(wrong(format!(
@@ -57,7 +56,9 @@ impl HttpAddress {
                 .map_err(|_| wrong(format!("`{name}` cannot be the name of a header")))?;
             // The value may be a secret: it is not repeated.
             let mut value: HeaderValue = value.parse().map_err(|_| {
-                wrong(format!("the header `{name}` has characters that no header has"))
+                wrong(format!(
+                    "the header `{name}` has characters that no header has"
+                ))
             })?;
             value.set_sensitive(true);
             all.insert(name, value);
@@ -100,7 +101,9 @@ impl HttpAddress {
 impl fmt::Debug for HttpAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Headers may be secrets.
-        f.debug_struct("HttpAddress").field("url", &self.shown()).finish_non_exhaustive()
+        f.debug_struct("HttpAddress")
+            .field("url", &self.shown())
+            .finish_non_exhaustive()
     }
 }
 

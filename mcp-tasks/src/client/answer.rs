@@ -193,10 +193,7 @@ mod tests {
             r#"{"action":"accept","content":{"a":1}}"#
         );
         assert_eq!(Answer::accept(()).unwrap(), Answer::consent());
-        assert_eq!(
-            Answer::dismiss().as_json().get(),
-            r#"{"action":"cancel"}"#
-        );
+        assert_eq!(Answer::dismiss().as_json().get(), r#"{"action":"cancel"}"#);
         let roots = Answer::roots(&[Root::new("file:///a")]).unwrap();
         assert_eq!(roots.as_json().get(), r#"{"roots":[{"uri":"file:///a"}]}"#);
     }

@@ -128,7 +128,10 @@ impl TaskBook {
         let mut entries = Vec::new();
         for file in files {
             let path = file.map_err(|error| trouble(&self.folder, &error))?.path();
-            if path.extension().is_some_and(|extension| extension == "json") {
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
                 entries.extend(read(&path)?);
             }
         }

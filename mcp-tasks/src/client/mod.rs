@@ -263,7 +263,10 @@ impl TaskClient {
     /// [`ClientError::Refused`] with the code -32602 if there is no such task (of
     /// this caller's).
     pub async fn get(&self, id: &str) -> Result<CallState, ClientError> {
-        let reply = self.inner.request("tasks/get", &json!({ "taskId": id })).await?;
+        let reply = self
+            .inner
+            .request("tasks/get", &json!({ "taskId": id }))
+            .await?;
         wire::task(&reply).map(|seen| call::state_of(seen, None))
     }
 

@@ -68,7 +68,11 @@ async fn main() {
     let told = tokio::spawn(async move {
         let mut before: Vec<Arc<str>> = Vec::new();
         while let Some(state) = states.next().await {
-            let now: Vec<_> = state.questions.iter().map(|it| Arc::clone(&it.key)).collect();
+            let now: Vec<_> = state
+                .questions
+                .iter()
+                .map(|it| Arc::clone(&it.key))
+                .collect();
             for key in before.iter().filter(|key| !now.contains(key)) {
                 println!("given {key}");
             }

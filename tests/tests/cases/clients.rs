@@ -192,7 +192,10 @@ async fn c106_the_client_names_the_task_in_a_header(store: Store) {
     let client = connect(proxy.url()).await;
     let call = client.call("ask1", json!({}));
     let id = task_id(&call).await;
-    client.answer(&id, "nothing", &Answer::decline()).await.unwrap();
+    client
+        .answer(&id, "nothing", &Answer::decline())
+        .await
+        .unwrap();
     client.get(&id).await.unwrap();
     client.cancel(&id).await.unwrap();
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
@@ -266,6 +269,9 @@ impl Talker {
 
     async fn say(&mut self, line: &str) {
         let input = self.child.stdin.as_mut().unwrap();
-        input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        input
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
     }
 }

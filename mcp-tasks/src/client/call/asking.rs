@@ -151,7 +151,10 @@ impl Asking {
 
     /// What is open.
     pub(super) fn questions(&self) -> Vec<Question> {
-        self.open.values().map(|open| open.question.clone()).collect()
+        self.open
+            .values()
+            .map(|open| open.question.clone())
+            .collect()
     }
 
     /// The next that somebody answers. Cancel-safe.

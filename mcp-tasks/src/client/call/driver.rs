@@ -93,7 +93,9 @@ impl Driver {
     pub(super) fn late(&self) -> CallError {
         CallError::Deadline {
             id: self.state.borrow().id.clone(),
-            after: self.deadline.map_or(Duration::ZERO, |deadline| deadline.after),
+            after: self
+                .deadline
+                .map_or(Duration::ZERO, |deadline| deadline.after),
         }
     }
 
@@ -154,7 +156,9 @@ impl Driver {
 fn differs(before: &CallState, after: &CallState) -> bool {
     let keys = |state: &CallState| -> Vec<Arc<str>> {
         let questions = state.questions.iter();
-        questions.map(|question| Arc::clone(&question.key)).collect()
+        questions
+            .map(|question| Arc::clone(&question.key))
+            .collect()
     };
     let rest = |state: &CallState| {
         (

@@ -51,7 +51,7 @@ struct Following {
 enum Work {
     Polled(Result<Arc<RawValue>, Trouble>),
     Answered {
-        question: Question,
+        question: Box<Question>,
         done: Option<Done>,
         sent: Result<(), Trouble>,
     },
@@ -146,7 +146,8 @@ impl Driver {
             Event::Command(Command::Answer { key, answer, done }) => {
                 match self.asking.settle(Arc::clone(&key)) {
                     Some(question) => {
-                        self.send_answer(following, question, answer, Some(done)).await;
+                        self.send_answer(following, question, answer, Some(done))
+                            .await;
                     }
                     None => {
                         // Whoever asked may have gone.
@@ -201,7 +202,8 @@ impl Driver {
     ) {
         let page = self.page.clone();
         if let Some(page) = &page {
-            page.will_send(Arc::clone(&question.key), answer.clone()).await;
+            page.will_send(Arc::clone(&question.key), answer.clone())
+                .await;
         }
         self.show(|_| {});
         let (inner, id) = (Arc::clone(&self.inner), Arc::clone(&following.id));
@@ -218,7 +220,7 @@ impl Driver {
                 }
             }
             Work::Answered {
-                question,
+                question: Box::new(question),
                 done,
                 sent,
             }
@@ -240,7 +242,7 @@ impl Driver {
             } => {
                 following.on_their_way -= 1;
                 match sent {
-                    Err(Trouble::Refused(error)) => self.refused(question, error, done),
+                    Err(Trouble::Refused(error)) => self.refused(*question, error, done),
                     Err(trouble) => {
                         let error = trouble.clone().into_error("tasks/update");
                         tell(done, "tasks/update", Err(trouble));
@@ -361,7 +363,11 @@ impl Driver {
             TaskStatus::Working | TaskStatus::InputRequired => None,
         };
         let state = state_of(seen, self.tool.as_ref());
-        let keys: HashSet<_> = state.questions.iter().map(|it| Arc::clone(&it.key)).collect();
+        let keys: HashSet<_> = state
+            .questions
+            .iter()
+            .map(|it| Arc::clone(&it.key))
+            .collect();
         self.asking.keep(&keys);
         for question in &state.questions {
             self.put(following, question.clone()).await;

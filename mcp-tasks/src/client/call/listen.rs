@@ -30,11 +30,7 @@ enum End {
 }
 
 /// Listens until the task ends, which aborts this, or the server has no wish to.
-pub(super) async fn listen(
-    inner: Weak<Inner>,
-    id: Arc<str>,
-    heard: mpsc::UnboundedSender<Heard>,
-) {
+pub(super) async fn listen(inner: Weak<Inner>, id: Arc<str>, heard: mpsc::UnboundedSender<Heard>) {
     let mut failed = 0;
     loop {
         let Some(inner) = inner.upgrade() else {
@@ -62,9 +58,8 @@ async fn once(
     has_agreed: &mut bool,
 ) -> End {
     let params = json!({ "notifications": { "taskIds": [id] } });
-    let sent = match live.send("subscriptions/listen", &params).await {
-        Ok(sent) => sent,
-        Err(_) => return End::Again,
+    let Ok(sent) = live.send("subscriptions/listen", &params).await else {
+        return End::Again;
     };
     let mut ear = sent.subscription();
     let mut reply = std::pin::pin!(sent.reply());

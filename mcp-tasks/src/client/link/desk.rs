@@ -112,7 +112,8 @@ impl Handler {
         typed: Value,
         context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
-        let internal = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
+        let internal =
+            |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
         let params: Arc<RawValue> = match self.tap.question(&context.id) {
             Some(params) => params,
             None => to_raw_value(&typed["params"]).map_err(internal)?.into(),

@@ -50,7 +50,9 @@ impl Http {
             let mut event = event?;
             if let Some(text) = event.data.take_if(|text| !text.trim().is_empty()) {
                 // What is no message is left to rmcp, which passes it over.
-                let seen = tap.see(&text).and_then(|message| serde_json::to_string(&message));
+                let seen = tap
+                    .see(&text)
+                    .and_then(|message| serde_json::to_string(&message));
                 event.data = Some(seen.unwrap_or(text));
             }
             Ok(event)
@@ -61,7 +63,10 @@ impl Http {
     fn see(&self, body: &[u8]) -> Result<ServerJsonRpcMessage, Fault> {
         let text = String::from_utf8_lossy(body);
         self.tap.see(&text).map_err(|error| {
-            unexpected(format!("a reply that is no message ({error}): {}", shortened(&text)))
+            unexpected(format!(
+                "a reply that is no message ({error}): {}",
+                shortened(&text)
+            ))
         })
     }
 
@@ -248,14 +253,20 @@ fn refusal(status: StatusCode, headers: &HeaderMap) -> Fault {
 }
 
 fn media_type(headers: &HeaderMap) -> String {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let value = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
     let essence = value.and_then(|value| value.split(';').next());
     essence.unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Fault> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(StreamableHttpError::Client)? {
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(StreamableHttpError::Client)?
+    {
         if body.len() + chunk.len() > limit {
             return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: limit });
         }
@@ -271,7 +282,9 @@ fn bounded(response: Response, limit: usize) -> Events {
     let bytes = response.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(std::io::Error::other)?;
         if count.fetch_add(chunk.len(), Ordering::Relaxed) > limit {
-            return Err(std::io::Error::other(format!("an event of over {limit} bytes")));
+            return Err(std::io::Error::other(format!(
+                "an event of over {limit} bytes"
+            )));
         }
         Ok(chunk)
     });

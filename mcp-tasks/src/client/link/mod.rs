@@ -26,11 +26,11 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::book::ServerAddress;
 use super::{ClientError, ServerInfo};
-pub(super) use desk::{Desk, Seated};
 use desk::Handler;
-pub(super) use stdio::Launch;
+pub(super) use desk::{Desk, Seated};
 #[cfg(feature = "client")]
 pub(in crate::client) use http::Http;
+pub(super) use stdio::Launch;
 use tap::Slot;
 pub(super) use tap::{Ear, Tap, Told};
 pub(super) use trouble::Trouble;
@@ -70,7 +70,9 @@ pub(super) struct Live {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("server", &self.name()).finish_non_exhaustive()
+        f.debug_struct("Link")
+            .field("server", &self.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -289,7 +291,9 @@ impl Live {
         let slot = Slot::default();
         let mut request = CustomRequest::new(method, Some(params));
         request.extensions.insert(slot.clone());
-        let request = self.typed(method, request).map_err(|error| unsendable(error.to_string()))?;
+        let request = self
+            .typed(method, request)
+            .map_err(|error| unsendable(error.to_string()))?;
         let handle = self
             .peer
             .send_cancellable_request(request, PeerRequestOptions::no_options())
@@ -331,7 +335,11 @@ impl Live {
     }
 
     async fn close(&self) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let running = self
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(mut running) = running
             && let Err(error) = running.close().await
         {

@@ -34,7 +34,6 @@ impl Slot {
     pub(super) fn is_wanted(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
-
 }
 
 /// What a server says without being asked.
