@@ -157,6 +157,8 @@ impl Driver {
                 None
             }
             Event::Command(Command::Cancel { done }) => {
+                self.asking.fall_silent();
+                self.show(|_| {});
                 following.cancel(&self.inner, done);
                 None
             }

@@ -43,12 +43,12 @@ impl Trouble {
     }
 
     #[cfg(not(feature = "client"))]
-    fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(super) fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
         Self::NoReply(chain(error))
     }
 
     #[cfg(feature = "client")]
-    fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(super) fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
         use rmcp::transport::streamable_http_client::StreamableHttpError;
 
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
