@@ -9,7 +9,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::Question;
-use crate::protocol::{InputKind, ModelReply, ProtocolError, Root};
+use crate::protocol::{ContentBlock, InputKind, ModelReply, ProtocolError, Root};
 
 /// The answer to a [`Question`], as it is sent (P23).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,7 +60,31 @@ impl Answer {
     ///
     /// If the reply cannot be written as JSON.
     pub fn reply(reply: &ModelReply) -> serde_json::Result<Self> {
-        Self::new(reply)
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Message<'a> {
+            role: &'a str,
+            content: Blocks<'a>,
+            model: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            stop_reason: Option<&'a str>,
+        }
+        // Older servers know a single block only.
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum Blocks<'a> {
+            One(&'a ContentBlock),
+            Many(&'a [ContentBlock]),
+        }
+        Self::new(&Message {
+            role: "assistant",
+            content: match &reply.content[..] {
+                [block] => Blocks::One(block),
+                blocks => Blocks::Many(blocks),
+            },
+            model: &reply.model,
+            stop_reason: reply.stop_reason.as_deref(),
+        })
     }
 
     /// The folders that the client works in.

@@ -1,5 +1,6 @@
 //! What is known of a call while it is under way.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -67,24 +68,13 @@ impl CallState {
 ///
 /// It ends with the call. A [`Stream`], for those who have its adapters; else
 /// [`next`](Self::next) is all there is to it.
-#[derive(Debug)]
 pub struct States {
-    inner: Pin<Box<Inner>>,
-}
-
-type Step = (watch::Receiver<CallState>, Option<CallState>);
-
-struct Inner {
     /// The wait for the next state; gives the receiver back.
     wait: Pin<Box<dyn Future<Output = Step> + Send + Sync>>,
     ended: bool,
 }
 
-impl std::fmt::Debug for Inner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inner").field("ended", &self.ended).finish()
-    }
-}
+type Step = (watch::Receiver<CallState>, Option<CallState>);
 
 async fn step(mut states: watch::Receiver<CallState>) -> Step {
     let state = match states.changed().await {
@@ -98,9 +88,9 @@ impl States {
     /// The state now, then each that it changes to.
     pub(super) fn new(mut states: watch::Receiver<CallState>) -> Self {
         states.mark_changed();
-        let wait = Box::pin(step(states));
         Self {
-            inner: Box::pin(Inner { wait, ended: false }),
+            wait: Box::pin(step(states)),
+            ended: false,
         }
     }
 
@@ -118,15 +108,22 @@ impl Stream for States {
     type Item = CallState;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<CallState>> {
-        let inner = &mut *self.inner;
-        if inner.ended {
+        if self.ended {
             return Poll::Ready(None);
         }
-        let Poll::Ready((states, state)) = inner.wait.as_mut().poll(context) else {
+        let Poll::Ready((states, state)) = self.wait.as_mut().poll(context) else {
             return Poll::Pending;
         };
-        inner.ended = state.is_none();
-        inner.wait = Box::pin(step(states));
+        self.ended = state.is_none();
+        self.wait = Box::pin(step(states));
         Poll::Ready(state)
+    }
+}
+
+impl fmt::Debug for States {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("States")
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
     }
 }

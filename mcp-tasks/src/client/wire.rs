@@ -127,7 +127,8 @@ fn task_of(method: &str, reply: &RawValue) -> Result<TaskSeen, ClientError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Task {
-        task_id: String,
+        #[serde(rename = "taskId")]
+        id: String,
         status: TaskStatus,
         status_message: Option<String>,
         created_at: Option<String>,
@@ -159,7 +160,7 @@ fn task_of(method: &str, reply: &RawValue) -> Result<TaskSeen, ClientError> {
         _ => {}
     }
     Ok(TaskSeen {
-        id: task.task_id.into(),
+        id: task.id.into(),
         status: task.status,
         message: task.status_message,
         created_at: task.created_at,
@@ -192,7 +193,7 @@ fn progress(meta: &Value) -> Option<Progress> {
 fn tool_result(method: &str, reply: &RawValue) -> Result<ToolResult, ClientError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Result_ {
+    struct Read {
         #[serde(default)]
         content: Vec<ContentBlock>,
         structured_content: Option<Box<RawValue>>,
@@ -201,7 +202,7 @@ fn tool_result(method: &str, reply: &RawValue) -> Result<ToolResult, ClientError
         #[serde(rename = "_meta", default)]
         meta: Map<String, Value>,
     }
-    let result: Result_ = read(method, reply)?;
+    let result: Read = read(method, reply)?;
     Ok(ToolResult {
         content: result.content,
         structured: result.structured_content.map(Arc::from),

@@ -19,6 +19,8 @@ pub(super) struct Asking {
     /// Those of them that have been answered.
     settled: HashSet<Arc<str>>,
     works: JoinSet<Given>,
+    /// Whether nothing is put any more.
+    is_silent: bool,
 }
 
 struct Open {
@@ -44,6 +46,7 @@ impl Asking {
             known: HashSet::new(),
             settled: HashSet::new(),
             works: JoinSet::new(),
+            is_silent: false,
         }
     }
 
@@ -58,7 +61,7 @@ impl Asking {
     /// Puts a question, unless it has been put before.
     pub(super) fn put(&mut self, question: Question) {
         let key = Arc::clone(&question.key);
-        if self.open.contains_key(&key) {
+        if self.is_silent || self.open.contains_key(&key) {
             return;
         }
         let is_new = self.known.insert(Arc::clone(&key));
@@ -147,6 +150,12 @@ impl Asking {
         self.keep(&HashSet::new());
         self.known.clear();
         self.settled.clear();
+    }
+
+    /// Takes everything back, and puts nothing more: the call is cancelled.
+    pub(super) fn fall_silent(&mut self) {
+        self.start_over();
+        self.is_silent = true;
     }
 
     /// What is open.

@@ -137,6 +137,8 @@ impl Driver {
     pub(super) fn ended_by(&mut self, event: Event) -> Option<Outcome> {
         match event {
             Event::Command(Command::Cancel { done }) => {
+                self.asking.fall_silent();
+                self.show(|_| {});
                 // Whoever asked may have gone.
                 let _ = done.send(Ok(()));
                 Some(Err(CallError::Cancelled { message: None }))

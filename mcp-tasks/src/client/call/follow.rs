@@ -41,6 +41,8 @@ struct Following {
     is_polling: bool,
     is_stale: bool,
     failed: u32,
+    /// Answers and cancellations that are not acknowledged yet.
+    on_their_way: usize,
     /// Since when nothing is heard of the server.
     silent_since: Option<Instant>,
 }
@@ -49,7 +51,7 @@ struct Following {
 enum Work {
     Polled(Result<Arc<RawValue>, Trouble>),
     Answered {
-        question: Question,
+        question: Box<Question>,
         done: Option<Done>,
         sent: Result<(), Trouble>,
     },
@@ -121,6 +123,7 @@ impl Driver {
             }
         };
         following.listener.abort();
+        following.finish().await;
         self.ended(outcome).await
     }
 
@@ -154,13 +157,13 @@ impl Driver {
                 None
             }
             Event::Command(Command::Cancel { done }) => {
+                self.asking.fall_silent();
+                self.show(|_| {});
                 following.cancel(&self.inner, done);
                 None
             }
-            Event::Dropped if self.is_detached() => {
-                following.finish_answers(self).await;
-                Some(Err(CallError::Ended))
-            }
+            // Answers that are on their way are sent.
+            Event::Dropped if self.is_detached() => Some(Err(CallError::Ended)),
             Event::Dropped => {
                 self.cancel_for_good(&following.id).await;
                 Some(Err(CallError::Ended))
@@ -206,6 +209,7 @@ impl Driver {
         }
         self.show(|_| {});
         let (inner, id) = (Arc::clone(&self.inner), Arc::clone(&following.id));
+        following.on_their_way += 1;
         following.works.spawn(async move {
             let key = &question.key;
             let params = Update::new(&id, key, &answer);
@@ -218,7 +222,7 @@ impl Driver {
                 }
             }
             Work::Answered {
-                question,
+                question: Box::new(question),
                 done,
                 sent,
             }
@@ -229,31 +233,29 @@ impl Driver {
         match work {
             Work::Polled(reply) => self.polled(following, reply).await,
             Work::Cancelled { done, sent } => {
-                let told = sent.map_err(|trouble| trouble.into_error("tasks/cancel").into());
-                // Whoever asked may have gone.
-                let _ = done.send(told);
+                following.on_their_way -= 1;
+                tell(Some(done), "tasks/cancel", sent);
                 None
             }
             Work::Answered {
                 question,
                 done,
                 sent,
-            } => match (sent, done) {
-                (Ok(()), done) => {
-                    if let Some(done) = done {
-                        let _ = done.send(Ok(()));
+            } => {
+                following.on_their_way -= 1;
+                match sent {
+                    Err(Trouble::Refused(error)) => self.refused(*question, error, done),
+                    Err(trouble) => {
+                        let error = trouble.clone().into_error("tasks/update");
+                        tell(done, "tasks/update", Err(trouble));
+                        Some(Err(self.lost(error)))
                     }
-                    None
-                }
-                (Err(Trouble::Refused(error)), done) => self.refused(question, error, done),
-                (Err(trouble), done) => {
-                    let error = trouble.into_error("tasks/update");
-                    if let Some(done) = done {
-                        let _ = done.send(Err(error.clone().into()));
+                    Ok(()) => {
+                        tell(done, "tasks/update", Ok(()));
+                        None
                     }
-                    Some(Err(self.lost(error)))
                 }
-            },
+            }
         }
     }
 
@@ -434,6 +436,7 @@ impl Following {
             is_polling: false,
             is_stale: false,
             failed: 0,
+            on_their_way: 0,
             silent_since: None,
         }
     }
@@ -454,6 +457,7 @@ impl Following {
     }
 
     fn cancel(&mut self, inner: &Arc<Inner>, done: Done) {
+        self.on_their_way += 1;
         let (inner, id) = (Arc::clone(inner), Arc::clone(&self.id));
         self.works.spawn(async move {
             let params = json!({ "taskId": id });
@@ -462,24 +466,38 @@ impl Following {
         });
     }
 
-    /// Waits for answers that are on their way.
-    async fn finish_answers(&mut self, driver: &mut Driver) {
+    /// Waits for what is on its way: that the task has ended may be known before
+    /// the reply to what ended it.
+    async fn finish(&mut self) {
         let all = async {
-            while let Some(work) = self.works.join_next().await {
-                // What is not acknowledged is in the book, if there is one.
-                if let Ok(Work::Answered {
-                    sent: Err(trouble), ..
-                }) = work
-                {
-                    tracing::warn!("an answer was not taken: {}", trouble.words());
+            while self.on_their_way > 0 {
+                match self.works.join_next().await {
+                    Some(Ok(Work::Answered { done, sent, .. })) => {
+                        self.on_their_way -= 1;
+                        tell(done, "tasks/update", sent);
+                    }
+                    Some(Ok(Work::Cancelled { done, sent })) => {
+                        self.on_their_way -= 1;
+                        tell(Some(done), "tasks/cancel", sent);
+                    }
+                    Some(_) => {}
+                    None => return,
                 }
             }
         };
+        // What is not acknowledged by then is in the book, if there is one.
         if timeout(LAST_WORDS, all).await.is_err() {
-            tracing::warn!("an answer could not be sent within {LAST_WORDS:?}");
+            tracing::warn!("the server did not take note of everything within {LAST_WORDS:?}");
         }
-        driver.show(|_| {});
     }
+}
+
+/// Tells whoever asked for it, who may have gone, what became of a request.
+fn tell(done: Option<Done>, method: &str, sent: Result<(), Trouble>) {
+    let Some(done) = done else {
+        return;
+    };
+    let _ = done.send(sent.map_err(|trouble| trouble.into_error(method).into()));
 }
 
 impl Drop for Following {

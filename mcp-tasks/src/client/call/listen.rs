@@ -58,9 +58,8 @@ async fn once(
     has_agreed: &mut bool,
 ) -> End {
     let params = json!({ "notifications": { "taskIds": [id] } });
-    let sent = match live.send("subscriptions/listen", &params).await {
-        Ok(sent) => sent,
-        Err(_) => return End::Again,
+    let Ok(sent) = live.send("subscriptions/listen", &params).await else {
+        return End::Again;
     };
     let mut ear = sent.subscription();
     let mut reply = std::pin::pin!(sent.reply());

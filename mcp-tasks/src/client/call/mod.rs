@@ -98,13 +98,13 @@ impl Call {
         options: CallOptions,
     ) -> Self {
         Self::spawn(inner, Some(tool), options, |driver, meta| async move {
-            driver.call(arguments, meta).await
+            Box::pin(driver.call(arguments, meta)).await
         })
     }
 
     pub(super) fn resume(inner: &Arc<Inner>, id: Arc<str>, options: CallOptions) -> Self {
         Self::spawn(inner, None, options, |driver, _| async move {
-            driver.resume(id).await
+            Box::pin(driver.resume(id)).await
         })
     }
 

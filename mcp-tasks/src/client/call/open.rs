@@ -61,7 +61,7 @@ impl Driver {
         loop {
             let round = match self.called(&params).await? {
                 Called::Result(result) => return Ok(result),
-                Called::Task(seen) => return self.follow(*seen).await,
+                Called::Task(seen) => return Box::pin(self.follow(*seen)).await,
                 Called::Round(round) => round,
             };
             let Round { questions, state } = round;
@@ -118,8 +118,8 @@ impl Driver {
             Err(outcome) => return Sending::Ended(outcome),
         };
         let tasks_declared = live.is_modern();
-        let seat = live.desk().sit(sent.id.clone());
-        match self.reply(sent, seat).await {
+        let desk = live.desk().sit(sent.id.clone());
+        match self.reply(sent, desk).await {
             Err(outcome) => Sending::Ended(outcome),
             Ok(Ok(reply)) => {
                 self.show(|state| state.trouble = None);
@@ -153,7 +153,7 @@ impl Driver {
     async fn reply(
         &mut self,
         sent: Sent,
-        mut seat: Seated,
+        mut desk: Seated,
     ) -> Result<Result<Arc<RawValue>, Trouble>, Outcome> {
         let mut progress = sent.progress();
         let mut reply = std::pin::pin!(sent.reply());
@@ -166,7 +166,7 @@ impl Driver {
                     return Ok(reply);
                 }
                 told = progress.next() => self.progressed(told),
-                visit = seat.next() => {
+                visit = desk.next() => {
                     let key = visits.enter(visit.reply);
                     let question = self.question(key, visit.kind);
                     self.asking.put(question);

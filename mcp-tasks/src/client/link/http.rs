@@ -173,7 +173,7 @@ impl StreamableHttpClient for Http {
         if let Some(session) = &session {
             request = request.header(SESSION, &**session);
         }
-        let response = request.send().await.map_err(StreamableHttpError::Client)?;
+        let response = request.send().await.map_err(fault)?;
         self.reply(&message, session.is_some(), response, limits)
             .await
     }
@@ -291,6 +291,11 @@ fn bounded(response: Response, limit: usize) -> Events {
     SseStream::from_bytes_stream(bytes)
         .inspect(move |_| read.store(0, Ordering::Relaxed))
         .boxed()
+}
+
+/// A URL may have a secret in it.
+fn fault(error: reqwest::Error) -> Fault {
+    StreamableHttpError::Client(error.without_url())
 }
 
 fn unexpected(words: impl Display) -> Fault {

@@ -244,9 +244,16 @@ impl Link {
                 self.name()
             ));
         }
+        let problem = match error {
+            // The type of the transport, which stands before it, is our affair.
+            ClientInitializeError::TransportError { error, .. } => {
+                Trouble::of_transport(error.error.as_ref()).words()
+            }
+            other => trouble::chain(other),
+        };
         ClientError::Connect {
             server: self.name(),
-            problem: trouble::chain(error),
+            problem,
         }
     }
 }

@@ -43,12 +43,12 @@ impl Trouble {
     }
 
     #[cfg(not(feature = "client"))]
-    fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(super) fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
         Self::NoReply(chain(error))
     }
 
     #[cfg(feature = "client")]
-    fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(super) fn of_transport(error: &(dyn std::error::Error + 'static)) -> Self {
         use rmcp::transport::streamable_http_client::StreamableHttpError;
 
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
@@ -78,10 +78,12 @@ impl Trouble {
     /// it is received twice.
     pub(in crate::client) fn is_passing(&self) -> bool {
         match self {
-            Self::Busy { .. } | Self::NotSent(_) | Self::NoReply(_) => true,
+            Self::Busy { .. }
+            | Self::NotSent(_)
+            | Self::NoReply(_)
+            | Self::Connect(ClientError::Connect { .. }) => true,
             // A server whose store is away for a moment says so.
             Self::Refused(error) => error.code == ErrorCode::INTERNAL,
-            Self::Connect(ClientError::Connect { .. }) => true,
             Self::Denied(_) | Self::Connect(_) => false,
         }
     }
@@ -102,8 +104,10 @@ impl Trouble {
     pub(in crate::client) fn words(&self) -> String {
         match self {
             Self::Refused(error) => error.to_string(),
-            Self::Busy { words, .. } => words.clone(),
-            Self::NotSent(words) | Self::NoReply(words) | Self::Denied(words) => words.clone(),
+            Self::Busy { words, .. }
+            | Self::NotSent(words)
+            | Self::NoReply(words)
+            | Self::Denied(words) => words.clone(),
             Self::Connect(error) => error.to_string(),
         }
     }
