@@ -241,8 +241,8 @@ mod tests {
         let text = "word ".repeat(30);
         let lines = wrap(text.trim_end(), 24);
         assert!(lines.iter().all(|line| line.chars().count() <= 24));
-        assert_eq!(lines.len(), 8);
-        assert_eq!(lines[0], "word word word word");
+        assert_eq!(lines.len(), 6);
+        assert_eq!(lines[0], "word word word word word");
     }
 
     #[test]

@@ -8,9 +8,11 @@ use std::future::Future;
 use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_tasks::client::{Call, CallError, CallState, Question, QuestionKind};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use crate::exit::{Exit, Stop};
 use crate::flags::{Asking, Output};
@@ -21,6 +23,9 @@ use crate::screen::Look;
 use crate::show::Live;
 use crate::show::events::Events;
 use crate::target::Target;
+
+/// How long to wait for what a call that has ended says of its last answer.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// What a call is followed with.
 pub(crate) struct Session<'a> {
@@ -144,7 +149,15 @@ impl<'a> Session<'a> {
             tokio::select! {
                 state = states.next() => match state {
                     Some(state) => self.saw(&state, &mut questions, prompt)?,
-                    None => return Ok(End::Over),
+                    None => {
+                        // What became of the last answer is known by now, too.
+                        if let Some(sending) = sending.take()
+                            && let Ok(sent) = timeout(LAST_WORD, sending).await
+                        {
+                            self.sent(sent, &mut questions)?;
+                        }
+                        return Ok(End::Over);
+                    }
                 },
                 sent = when(&mut sending) => {
                     sending = None;

@@ -123,23 +123,14 @@ impl Target {
 
     fn take_headers(&mut self, flags: &Server) -> Result<(), Stop> {
         for given in &flags.header {
-            match given.strip_prefix('@') {
-                Some(path) => {
-                    let text = fs::read_to_string(path).map_err(|error| {
-                        Stop::file(format_args!("`{path}` cannot be read: {error}"))
-                    })?;
-                    let lines = text.lines().map(str::trim);
-                    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-                        self.headers.push(header(line)?);
-                    }
-                    let path = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-                    self.flags.push("--header".to_owned());
-                    self.flags.push(format!("@{}", path.display()));
-                }
-                None => {
-                    self.headers.push(header(given)?);
-                    self.hidden = true;
-                }
+            if let Some(path) = given.strip_prefix('@') {
+                self.headers.extend(headers_in(path)?);
+                let path = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+                self.flags.push("--header".to_owned());
+                self.flags.push(format!("@{}", path.display()));
+            } else {
+                self.headers.push(header(given)?);
+                self.hidden = true;
             }
         }
         if let Some(name) = &flags.bearer_token_env {
@@ -271,6 +262,15 @@ fn checked(url: &str) -> Result<String, Stop> {
         ));
     }
     Ok(url.to_owned())
+}
+
+/// The headers in a file, one per line.
+fn headers_in(path: &str) -> Result<Vec<(String, String)>, Stop> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Stop::file(format_args!("`{path}` cannot be read: {error}")))?;
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(header).collect()
 }
 
 /// A header; what is wrong with it is said without it.

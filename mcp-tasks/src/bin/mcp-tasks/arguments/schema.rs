@@ -111,7 +111,7 @@ impl Argument {
         if !self.choices.is_empty() {
             let is = |choice: &&Value| match choice {
                 Value::String(choice) => choice == text,
-                choice => serde_json::from_str::<Value>(text).is_ok_and(|value| value == *choice),
+                choice => serde_json::from_str::<Value>(text).is_ok_and(|value| value == **choice),
             };
             return self
                 .choices

@@ -154,17 +154,8 @@ fn fields(question: &Question) -> String {
         return String::new();
     };
     let lines = form.fields().map(|(name, field)| {
-        let help = field::help(field, form.is_required(name), 0);
-        let choices: Vec<_> = field::choices(&field.kind)
-            .iter()
-            .map(|choice| choice.value.as_str())
-            .collect();
-        let choices = if choices.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", choices.join(", "))
-        };
-        format!("\n  {name}  {help}{choices}")
+        let line = field::line(name, field, form.is_required(name));
+        format!("\n  - {line}")
     });
     let lines: String = lines.collect();
     let key: &Arc<str> = &question.key;

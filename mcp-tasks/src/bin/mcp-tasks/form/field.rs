@@ -63,6 +63,21 @@ pub(crate) fn help(field: &Field, required: bool, width: usize) -> String {
     parts.join(" · ")
 }
 
+/// A field in a list of them: its name, what it takes, what there is to choose from.
+pub(crate) fn line(name: &str, field: &Field, required: bool) -> String {
+    let mut line = harmless(name).into_owned();
+    let help = help(field, required, 0);
+    if !help.is_empty() {
+        line = format!("{line}: {help}");
+    }
+    let values = choices(&field.kind).iter().map(|choice| &*choice.value);
+    let values: Vec<_> = values.collect();
+    if values.is_empty() {
+        return line;
+    }
+    format!("{line} ({})", harmless(&values.join(", ")))
+}
+
 /// What may be typed or chosen, where that is not plain to see.
 pub(crate) fn takes(kind: &FieldKind) -> Option<String> {
     Some(match kind {

@@ -164,7 +164,8 @@ fn fill_in(desk: &mut impl Desk, form: &Form, can_detach: bool) -> Result<Asked,
     let mut values: Vec<Option<Value>> = vec![None; fields.len()];
     let mut at = 0;
     while at < fields.len() {
-        match one(desk, form, fields[at], None, can_detach)? {
+        let is_first = at == 0;
+        match one(desk, form, fields[at], None, is_first, can_detach)? {
             Step::Value(value) => values[at] = value,
             Step::Back if at > 0 => {
                 at -= 1;
@@ -205,7 +206,7 @@ fn fill_in(desk: &mut impl Desk, form: &Form, can_detach: bool) -> Result<Asked,
             Err(stopped) => return Err(stopped),
         };
         let now = values[changed].clone();
-        match one(desk, form, fields[changed], now.as_ref(), can_detach)? {
+        match one(desk, form, fields[changed], now.as_ref(), true, can_detach)? {
             Step::Value(value) => values[changed] = value,
             Step::Back => {}
             Step::Out(asked) => return Ok(asked),
@@ -225,13 +226,14 @@ fn one(
     form: &Form,
     (name, field): (&str, &Field),
     now: Option<&Value>,
+    is_first: bool,
     can_detach: bool,
 ) -> Result<Step, Stopped> {
     let required = form.is_required(name);
     loop {
         match desk.field(name, field, required, now) {
             Ok(value) => return Ok(Step::Value(value)),
-            Err(Stopped::Escape) => match escape_menu(desk, can_detach, true)? {
+            Err(Stopped::Escape) => match escape_menu(desk, can_detach, !is_first)? {
                 Way::GoOn => {}
                 Way::Back => return Ok(Step::Back),
                 Way::Out(asked) => return Ok(Step::Out(asked)),
@@ -352,9 +354,9 @@ enum Way {
     Out(Asked),
 }
 
-fn escape_menu(desk: &mut impl Desk, can_detach: bool, in_form: bool) -> Result<Way, Stopped> {
+fn escape_menu(desk: &mut impl Desk, can_detach: bool, has_back: bool) -> Result<Way, Stopped> {
     let mut ways = vec![("Go on answering", Way::GoOn)];
-    if in_form {
+    if has_back {
         ways.push(("Back to the field before", Way::Back));
     }
     let replied = |reply| Way::Out(Asked::Replied(reply));

@@ -22,6 +22,9 @@ pub(crate) struct Rich {
 
 const EMPTY: &str = "(leave empty)";
 
+/// How many options are shown at once.
+const PAGE: usize = 12;
+
 impl Rich {
     pub(crate) fn new() -> Self {
         let config = if colours_wanted() {
@@ -133,6 +136,7 @@ impl Rich {
         let prompt = Select::new(label, options)
             .with_render_config(self.config)
             .with_starting_cursor(start.unwrap_or(0))
+            .with_page_size(PAGE)
             .with_help_message(help);
         let chosen = prompt.raw_prompt()?;
         Ok(values.into_iter().nth(chosen.index))
@@ -168,6 +172,14 @@ impl Rich {
         let prompt = MultiSelect::new(label, field::labels(&field.kind))
             .with_render_config(self.config)
             .with_default(&start)
+            .with_page_size(PAGE)
+            .with_formatter(&|chosen: &[ListOption<&String>]| {
+                let chosen: Vec<_> = chosen.iter().map(|option| option.value.as_str()).collect();
+                if chosen.is_empty() {
+                    return "(empty)".to_owned();
+                }
+                chosen.join(", ")
+            })
             .with_help_message(help)
             .with_validator(move |chosen: &[ListOption<&String>]| {
                 let indices: Vec<_> = chosen.iter().map(|option| option.index).collect();
@@ -230,6 +242,7 @@ impl Desk for Rich {
         let prompt = Select::new(message, options.to_vec())
             .with_render_config(self.config)
             .without_filtering()
+            .with_page_size(PAGE)
             .with_help_message("↑↓ and Enter");
         let chosen = prompt.raw_prompt();
         chosen.map(|option| option.index).map_err(stopped)

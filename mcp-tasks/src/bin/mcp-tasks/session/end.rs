@@ -1,6 +1,5 @@
 //! How following a call ends, and what is said then.
 
-use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
@@ -70,19 +69,8 @@ impl Session<'_> {
         match &question.kind {
             QuestionKind::Form { form, .. } => {
                 for (name, field) in form.fields() {
-                    let mut line = format!("- {name}");
-                    let help = field::help(field, form.is_required(name), 0);
-                    if !help.is_empty() {
-                        let _infallible = write!(line, ": {help}");
-                    }
-                    let choices: Vec<_> = field::choices(&field.kind)
-                        .iter()
-                        .map(|choice| choice.value.as_str())
-                        .collect();
-                    if !choices.is_empty() {
-                        let _infallible = write!(line, " ({})", choices.join(", "));
-                    }
-                    drop(screen.prose(2, Look::Plain, &line));
+                    let line = field::line(name, field, form.is_required(name));
+                    drop(screen.prose(2, Look::Plain, &format!("- {line}")));
                 }
             }
             QuestionKind::Url { url, .. } => drop(screen.prose(2, Look::Plain, url)),
