@@ -12,6 +12,7 @@ use crossterm::event::{self, DisableBracketedPaste};
 use crossterm::{cursor, execute, terminal};
 use mcp_tasks::client::Question;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::form::{self, Asked, Desk, Leave, Lines, Rich};
 use crate::screen::{Screen, is_dumb};
@@ -41,6 +42,8 @@ pub(crate) struct Prompt {
     pub(crate) said: oneshot::Receiver<Said>,
     /// Whether the answer is not needed any more.
     pub(crate) is_stale: bool,
+    /// When the person is told so.
+    pub(crate) tell_at: Option<Instant>,
 }
 
 impl Prompt {
@@ -67,6 +70,7 @@ impl Prompt {
             key,
             said,
             is_stale: false,
+            tell_at: None,
         })
     }
 }

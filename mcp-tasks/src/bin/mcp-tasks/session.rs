@@ -12,20 +12,24 @@ use std::time::Duration;
 
 use mcp_tasks::client::{Call, CallError, CallState, Question, QuestionKind};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::exit::{Exit, Stop};
 use crate::flags::{Asking, Output};
 use crate::form::{Asked, Leave, Reply};
 use crate::given::Given;
 use crate::prompt::{Matter, Prompt, Said, restore_terminal};
-use crate::screen::Look;
+use crate::screen::{Look, Screen};
 use crate::show::Live;
 use crate::show::events::Events;
 use crate::target::Target;
 
 /// How long to wait for what a call that has ended says of its last answer.
 const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// How long a call may take to end after it has taken a question back: then
+/// there is nothing to be told.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// What a call is followed with.
 pub(crate) struct Session<'a> {
@@ -128,8 +132,12 @@ impl<'a> Session<'a> {
         self.live.go_on();
         let mut prompt = None;
         let end = self.watch(&call, &mut prompt).await?;
-        if prompt.is_some() {
+        if let Some(prompt) = prompt {
             restore_terminal();
+            if prompt.is_stale {
+                let words = "The question is no longer open.";
+                Screen::stderr().prose(0, Look::Notable, words)?;
+            }
         }
         self.live.pause();
         self.finish(call, end).await
@@ -172,6 +180,15 @@ impl<'a> Session<'a> {
                         return Ok(end);
                     }
                 }
+                () = is_to_be_told(prompt) => {
+                    if let Some(prompt) = prompt {
+                        prompt.tell_at = None;
+                    }
+                    // The terminal does nothing by itself while somebody types.
+                    let words = "The question is no longer open. Press Esc to go on.";
+                    let screen = Screen::stderr();
+                    screen.raw(&format!("\r\n{}\r\n", screen.paint(Look::Notable, words)))?;
+                }
                 Some(line) = self.log.recv() => self.live.say(Look::Dim, &format!("server: {line}")),
                 signal = signals.next() => {
                     let may_ask = self.manner == Manner::Ask && signal == Signal::Interrupt;
@@ -200,10 +217,7 @@ impl<'a> Session<'a> {
                 let is_open = |key: &Arc<str>| questions.open.iter().any(|q| q.key == *key);
                 if !prompt.is_stale && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
                     prompt.is_stale = true;
-                    self.live.say(
-                        Look::Notable,
-                        "\nThe question is no longer open. Press Esc to go on.",
-                    );
+                    prompt.tell_at = Some(Instant::now() + GRACE);
                 }
                 self.live.show(state);
             }
@@ -355,6 +369,14 @@ fn send(call: &Call, question: Question, reply: Reply) -> Result<Sending<'_>, St
 async fn when(sending: &mut Option<Sending<'_>>) -> Sent {
     match sending {
         Some(sending) => sending.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until a person must be told that the question is not asked any more.
+async fn is_to_be_told(prompt: &Option<Prompt>) {
+    match prompt.as_ref().and_then(|prompt| prompt.tell_at) {
+        Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
     }
 }
