@@ -13,7 +13,7 @@
 //!
 //! The keys of the questions, by which a client answers them, are the names of
 //! the variables: `trip`, `train` or `car`, `guest`, `guest#2` and so on, then
-//! `meal/answer` and `weather/answer` for the branches of `join!`, and
+//! `food/meal` and `umbrellas/bool` for the branches of `join!`, and
 //! `wishes/wish`, `wishes#2/wish` for each pass through the helper `wishes`.
 
 use std::net::SocketAddr;
@@ -165,8 +165,8 @@ async fn survey(
 
     // Both are asked at once, and answered in any order.
     let (meal, umbrellas) = try_join!(
-        meal: ask_user::<Meal>("What do you eat?"),
-        weather: ask_user::<bool>("Shall we bring umbrellas?"),
+        food: ask_user::<Meal>("What do you eat?"),
+        umbrellas: ask_user::<bool>("Shall we bring umbrellas?"),
     )?;
     if umbrellas {
         notes.push("bring umbrellas".to_owned());
