@@ -239,6 +239,36 @@ fn on_file(system: &System, file: &Path) -> Launch {
 }
 
 #[tokio::test]
+async fn told_to_stop_it_puts_its_tasks_down_and_ends_well() {
+    let mut system = System::open().await;
+    let folder = TempDir::new().unwrap();
+    let mut server = on_file(&system, &folder.path().join("tasks.db"))
+        .start()
+        .await;
+    let id = build(&server).await;
+    system.starts("J1").await;
+    let client = server.client();
+    client
+        .until_task(&id, "waiting", |task| task["statusMessage"].is_string())
+        .await;
+    let mut listening = client.listen_to(&[&id]).await;
+    assert_eq!(listening.task().await["status"], "working");
+
+    // Whoever listens is told that it ends, and does not keep it from ending.
+    let (ended, last) = tokio::join!(server.terminate(), listening.next());
+    assert!(ended.success(), "{ended}: {}", server.said());
+    assert!(last.is_some());
+
+    server.start_again().await;
+    let callback = server.client().url().replace("/mcp", "/jobs/ended");
+    let body = built("J1", &json!(id));
+    let order = json!({ "callback": callback });
+    assert_eq!(call_back_signed(&order, &body).await, 204);
+    let words = server.client().until_text(&id).await;
+    assert_eq!(words, "billing is built: billing.tar.gz");
+}
+
+#[tokio::test]
 async fn without_a_secret_it_does_not_start() {
     let jobs = ["--jobs", "http://127.0.0.1:1"];
     for secret in ["", "short"] {

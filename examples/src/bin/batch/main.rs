@@ -29,6 +29,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Parser;
 use mcp_tasks::prelude::*;
 use tokio::fs;
@@ -113,12 +114,13 @@ struct Cli {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let directory = cli
         .directory
         .unwrap_or_else(|| std::env::temp_dir().join("mcp-tasks-batch"));
-    std::fs::create_dir_all(&directory)?;
+    std::fs::create_dir_all(&directory)
+        .with_context(|| format!("making the directory {}", directory.display()))?;
     introduce(&directory);
 
     let server = TaskServer::new("batch", env!("CARGO_PKG_VERSION"))

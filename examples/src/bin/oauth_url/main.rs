@@ -38,6 +38,7 @@ mod tool;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use axum::Router;
 use clap::Parser;
 use mcp_tasks::{SqliteStore, TaskServer};
@@ -58,9 +59,10 @@ struct Cli {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
-    let listener = TcpListener::bind(cli.http).await?;
+    let listener = TcpListener::bind(cli.http).await;
+    let listener = listener.with_context(|| format!("listening on {}", cli.http))?;
     // Beyond one machine: the public name of the server, and https.
     let url = format!("http://{}", listener.local_addr()?);
     let accounts = Accounts::new(&url)?;
@@ -78,10 +80,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .nest("/provider", provider::routes(&url))
         .route_service("/mcp", server.service());
     eprintln!("listening on {url}/mcp");
-    let stopped = async move {
-        let _ = tokio::signal::ctrl_c().await;
-        server.shut_down().await;
-    };
+    let stopped = async move { server.shut_down_when_told().await };
     axum::serve(listener, application)
         .with_graceful_shutdown(stopped)
         .await?;

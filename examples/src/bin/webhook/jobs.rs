@@ -17,7 +17,7 @@ pub(crate) struct Order {
     /// What to say then: the task's id. Where callers of `/mcp` are not
     /// authenticated it is all that one needs to see the task: for a job system
     /// that others look into, keep a table of names for tasks instead.
-    pub(crate) reference: String,
+    pub(crate) reference: TaskId,
 }
 
 /// What it says at once.
@@ -30,7 +30,7 @@ pub(crate) struct Started {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Ended {
     pub(crate) job: String,
-    pub(crate) reference: String,
+    pub(crate) reference: TaskId,
     pub(crate) outcome: Outcome,
 }
 
@@ -77,7 +77,7 @@ impl Jobs {
         let order = Order {
             project: project.to_owned(),
             callback: self.callback.clone(),
-            reference: reference.to_string(),
+            reference,
         };
         let request = self.http.post(format!("{}/jobs", self.system));
         let request = request.header(IDEMPOTENCY_KEY, key).json(&order);

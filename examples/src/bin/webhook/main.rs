@@ -36,13 +36,13 @@ mod tool;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use clap::Parser;
-use mcp_tasks::task::TaskId;
 use mcp_tasks::{SqliteStore, TaskServer, Tasks};
 use tokio::net::TcpListener;
 
@@ -67,7 +67,7 @@ struct Cli {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let (system, secret) = if let Some(url) = cli.jobs {
         (url, Secret::from_environment()?)
@@ -75,7 +75,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let secret = Secret::random()?;
         (job_system::start(secret.clone()).await?, secret)
     };
-    let listener = TcpListener::bind(cli.http).await?;
+    let listener = TcpListener::bind(cli.http).await;
+    let listener = listener.with_context(|| format!("listening on {}", cli.http))?;
     // Behind a proxy, this is the address at which the job system gets through.
     let url = format!("http://{}", listener.local_addr()?);
 
@@ -96,10 +97,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_state(webhook)
         .route_service("/mcp", server.service());
     eprintln!("listening on {url}/mcp");
-    let stopped = async move {
-        let _ = tokio::signal::ctrl_c().await;
-        server.shut_down().await;
-    };
+    let stopped = async move { server.shut_down_when_told().await };
     axum::serve(listener, application)
         .with_graceful_shutdown(stopped)
         .await?;
@@ -131,12 +129,15 @@ async fn ended(
     }
     let ended: Ended = serde_json::from_slice(&body)
         .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
-    let task = TaskId::from_text(&ended.reference);
     // When this returns the outcome is recorded. Only then the job system is told
     // so; until then it tries again, and a second callback does no harm: nobody
     // waits for another signal of this name.
     let signal = jobs::signal_of(&ended.job);
-    match webhook.tasks.signal(&task, &signal, &ended.outcome).await {
+    match webhook
+        .tasks
+        .signal(&ended.reference, &signal, &ended.outcome)
+        .await
+    {
         Ok(true) => Ok(StatusCode::NO_CONTENT),
         Ok(false) => Err((StatusCode::NOT_FOUND, "nobody waits for it".to_owned())),
         Err(error) => Err((StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),

@@ -4,6 +4,7 @@
 
 use std::env;
 
+use anyhow::bail;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -22,13 +23,13 @@ pub(crate) struct Secret(Vec<u8>);
 impl Secret {
     /// The one that a job system was given. It comes from the environment, since
     /// everybody on the machine can read command lines.
-    pub(crate) fn from_environment() -> Result<Self, String> {
+    pub(crate) fn from_environment() -> anyhow::Result<Self> {
         let secret = env::var(VARIABLE).unwrap_or_default();
         if secret.len() < 32 {
-            return Err(format!(
+            bail!(
                 "with --jobs, {VARIABLE} must be set to the secret that the job system \
                  signs with, of at least 32 characters, as `openssl rand -base64 32` makes"
-            ));
+            );
         }
         Ok(Self(secret.into_bytes()))
     }
