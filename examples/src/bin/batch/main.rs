@@ -107,18 +107,14 @@ struct Cli {
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
 
-    /// Where tasks and labels are kept [default: in the system's directory for
-    /// temporary files]
-    #[arg(long)]
-    directory: Option<PathBuf>,
+    /// Where tasks and labels are kept
+    #[arg(long, default_value = "batch-files")]
+    directory: PathBuf,
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let cli = Cli::parse();
-    let directory = cli
-        .directory
-        .unwrap_or_else(|| std::env::temp_dir().join("mcp-tasks-batch"));
+    let Cli { http, directory } = Cli::parse();
     std::fs::create_dir_all(&directory)
         .with_context(|| format!("making the directory {}", directory.display()))?;
     introduce(&directory);
@@ -127,7 +123,7 @@ async fn main() -> anyhow::Result<()> {
         .task(batch)
         .store(SqliteStore::open(directory.join("tasks.db"))?)
         .state(Printer { directory });
-    match cli.http {
+    match http {
         None => server.serve_stdio().await?,
         Some(address) => server.serve_http(address).await?,
     }
