@@ -120,27 +120,21 @@ async fn a_server_over_http_that_is_started_again_goes_on() {
 #[tokio::test]
 async fn a_server_that_is_a_child_process_is_started_again() {
     let file = StoreFile::new();
-    let pid = file.folder().join("pid");
-    let mut command = Command::new("sh");
-    command
-        .arg("-c")
-        .arg(r#"echo $$ > "$1"; exec "$2" --stdio --store "$3""#)
-        .args(["sh".as_ref(), pid.as_os_str(), FIXTURES.as_ref()])
-        .arg(file.flag());
+    let mut command = Command::new(FIXTURES);
+    command.args(["--stdio", "--store", &file.flag()]);
     let builder = TaskClient::builder().patience(PATIENCE);
     let client = builder.connect_stdio(command).await.unwrap();
     let call = client.call("ask1", json!({}));
     let mut states = call.states();
     while states.next().await.unwrap().questions.is_empty() {}
-    let first = std::fs::read_to_string(&pid).unwrap();
-    let number = first.trim().parse().unwrap();
-    let process = rustix::process::Pid::from_raw(number).unwrap();
+    let first = client.server_process().await.unwrap().unwrap();
+    let process = rustix::process::Pid::from_raw(first.try_into().unwrap()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
 
     let answer = Answer::accept(json!({ "answer": "A" })).unwrap();
     call.answer("answer", answer).await.unwrap();
     assert_eq!(text(&outcome!(call).unwrap()), "got: A");
-    assert_ne!(std::fs::read_to_string(&pid).unwrap(), first);
+    assert_ne!(client.server_process().await.unwrap(), Some(first));
 }
 
 #[tokio::test]

@@ -31,8 +31,9 @@ pub(super) use desk::{Desk, Seated};
 #[cfg(feature = "client")]
 pub(in crate::client) use http::Http;
 pub(super) use stdio::Launch;
+pub use tap::Direction;
 use tap::Slot;
-pub(super) use tap::{Ear, Tap, Told};
+pub(super) use tap::{Ear, Show, Tap, Told};
 pub(super) use trouble::Trouble;
 
 /// Who is handed the lines that a server writes to its stderr.
@@ -53,6 +54,8 @@ pub(super) struct Link {
     /// What this client is and can do; declared with every request.
     identity: Implementation,
     capabilities: ClientCapabilities,
+    /// Who is shown every message.
+    show: Option<Show>,
     live: tokio::sync::Mutex<Option<Arc<Live>>>,
     desk: Arc<Desk>,
 }
@@ -65,6 +68,8 @@ pub(super) struct Live {
     /// Whether the tap is in the wire; it is not in somebody else's connection.
     is_tapped: bool,
     desk: Arc<Desk>,
+    /// The number of the server's process, if it is a child of ours.
+    pub(super) process: Option<u32>,
     running: Mutex<Option<RunningService<RoleClient, Handler>>>,
 }
 
@@ -81,11 +86,13 @@ impl Link {
         route: Route,
         identity: Implementation,
         capabilities: ClientCapabilities,
+        show: Option<Show>,
     ) -> Self {
         Self {
             route,
             identity,
             capabilities,
+            show,
             live: tokio::sync::Mutex::default(),
             desk: Arc::default(),
         }
@@ -157,6 +164,7 @@ impl Link {
                     tap,
                     is_tapped: false,
                     desk: Arc::clone(&self.desk),
+                    process: None,
                     running: Mutex::default(),
                 })
             }
@@ -174,11 +182,11 @@ impl Link {
             }
             #[cfg(feature = "client")]
             Route::Http(address) => {
-                let tap = Arc::<Tap>::default();
+                let tap = Arc::new(Tap::new(self.show.clone()));
                 let transport = address.transport(&tap)?;
                 let handler = self.handler(&tap);
                 match handler.serve_with_lifecycle(transport, auto()).await {
-                    Ok(running) => Ok(self.running(running, tap)),
+                    Ok(running) => Ok(self.running(running, tap, None)),
                     Err(error) => Err(self.cannot_connect(&error)),
                 }
             }
@@ -191,17 +199,17 @@ impl Link {
         log: Option<Log>,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Live, (ClientInitializeError, ClientError)> {
-        let tap = Arc::<Tap>::default();
+        let tap = Arc::new(Tap::new(self.show.clone()));
         let transport = launch.start(Arc::clone(&tap), log).map_err(|error| {
             let problem = error.to_string();
             let closed = ClientInitializeError::Cancelled;
             let server = self.name();
             (closed, ClientError::Connect { server, problem })
         })?;
-        let ended = transport.ended();
+        let (ended, process) = (transport.ended(), transport.process());
         let handler = self.handler(&tap);
         match handler.serve_with_lifecycle(transport, lifecycle).await {
-            Ok(running) => Ok(self.running(running, tap)),
+            Ok(running) => Ok(self.running(running, tap, process)),
             Err(error) => {
                 let status = *ended.lock().unwrap_or_else(PoisonError::into_inner);
                 let words = match status {
@@ -225,7 +233,12 @@ impl Link {
         }
     }
 
-    fn running(&self, running: RunningService<RoleClient, Handler>, tap: Arc<Tap>) -> Live {
+    fn running(
+        &self,
+        running: RunningService<RoleClient, Handler>,
+        tap: Arc<Tap>,
+        process: Option<u32>,
+    ) -> Live {
         let peer = running.peer().clone();
         Live {
             server: ServerInfo::of(&peer),
@@ -233,6 +246,7 @@ impl Link {
             tap,
             is_tapped: true,
             desk: Arc::clone(&self.desk),
+            process,
             running: Mutex::new(Some(running)),
         }
     }

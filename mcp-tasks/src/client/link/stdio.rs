@@ -105,6 +105,10 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    pub(super) fn process(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     pub(super) fn ended(&self) -> Ended {
         Arc::clone(&self.ended)
     }
@@ -121,16 +125,16 @@ impl Transport<RoleClient> for Lines {
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        self.tap.sending(&message);
+        let line = self.tap.sending(&message);
         let input = Arc::clone(&self.input);
         async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
+            let mut line = line?;
+            line.push('\n');
             let mut input = input.lock().await;
             let input = input
                 .as_mut()
                 .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))?;
-            input.write_all(&line).await?;
+            input.write_all(line.as_bytes()).await?;
             input.flush().await
         }
     }
