@@ -65,7 +65,9 @@ impl Driver {
     /// Follows a task that is there already.
     pub(super) async fn resume(mut self, id: Arc<str>) -> Outcome {
         self.show(|state| state.id = Some(Arc::clone(&id)));
-        self.open_page(BookEntry::new(Arc::clone(&id)));
+        let mut entry = BookEntry::new(Arc::clone(&id));
+        entry.server = self.inner.link.address();
+        self.open_page(entry);
         self.tool = self.page.as_ref().and_then(|page| page.entry().tool);
         let following = Following::new(id, &self.inner, Instant::now());
         self.drive(following).await
