@@ -19,6 +19,9 @@ use super::tap::Tap;
 /// How long a server may take to end once its input has ended.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
+/// How long a server that nobody speaks to any more is given.
+const MOMENT: Duration = Duration::from_millis(200);
+
 /// The program to start, as often as need be.
 #[derive(Debug)]
 pub(in crate::client) struct Launch {
@@ -102,11 +105,15 @@ async fn forward(stderr: ChildStderr, log: Log) {
 async fn reap(mut child: Child, kill: oneshot::Receiver<()>, ended: watch::Sender<Option<Ending>>) {
     let ending = tokio::select! {
         status = child.wait() => Ending::ByItself(status.ok()),
-        _ = kill => {
-            // It fails if the process has ended by itself just now.
-            let _ = child.kill().await;
-            Ending::Killed
-        }
+        // Its pipes are closed: it may be about to end.
+        _ = kill => match timeout(MOMENT, child.wait()).await {
+            Ok(status) => Ending::ByItself(status.ok()),
+            Err(_) => {
+                // It fails if the process has ended by itself just now.
+                let _ = child.kill().await;
+                Ending::Killed
+            }
+        },
     };
     // Nobody may want to know.
     let _ = ended.send(Some(ending));
