@@ -76,7 +76,7 @@ pub fn start(example: &str, arguments: &[&str]) -> Child {
 ///
 /// It belongs to another package, for whose programs Cargo does not give tests
 /// a path, so the Cargo that runs the test is asked to build it and say where.
-fn program(example: &str) -> PathBuf {
+pub(crate) fn program(example: &str) -> PathBuf {
     static PROGRAMS: Mutex<Vec<(String, PathBuf)>> = Mutex::new(Vec::new());
     let mut programs = PROGRAMS.lock().expect("a build that fails ends the test");
     let known = programs.iter().find(|(name, _)| name == example);

@@ -1,6 +1,7 @@
-//! How a fixture server is started: the same way again after it was killed, or
-//! a second time beside the first.
+//! How a fixture server, or an example, is started: the same way again after it was
+//! killed, or a second time beside the first.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
@@ -9,6 +10,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use crate::example::program;
 use crate::stdio::StdioWire;
 use crate::{Fixture, Gone, Mortal, PATIENCE, StoreFile};
 
@@ -39,8 +41,10 @@ impl Transport {
 #[derive(Clone, Debug)]
 #[must_use = "nothing is started yet"]
 pub struct Launch {
-    binary: String,
+    binary: PathBuf,
     transport: Transport,
+    /// What it takes to have it speak over stdio.
+    stdio: &'static [&'static str],
     flags: Vec<String>,
     environment: Vec<(&'static str, String)>,
     file: Option<StoreFile>,
@@ -58,9 +62,20 @@ pub struct Refusal {
 impl Launch {
     /// The binary, without flags but the transport's.
     pub fn new(binary: &str, transport: Transport) -> Self {
+        Self::of(binary.into(), transport, &["--stdio"])
+    }
+
+    /// The server of an example, which speaks over stdio unless it is told
+    /// otherwise.
+    pub fn example(name: &str, transport: Transport) -> Self {
+        Self::of(program(name), transport, &[])
+    }
+
+    fn of(binary: PathBuf, transport: Transport, stdio: &'static [&'static str]) -> Self {
         Self {
-            binary: binary.to_owned(),
+            binary,
             transport,
+            stdio,
             flags: Vec::new(),
             environment: Vec::new(),
             file: None,
@@ -145,7 +160,7 @@ impl Launch {
         let mut command = Command::new(&self.binary);
         match self.transport {
             Transport::Http => command.args(["--http", "127.0.0.1:0"]),
-            Transport::Stdio => command.arg("--stdio"),
+            Transport::Stdio => command.args(self.stdio),
         };
         command.args(&self.flags);
         if let Some(file) = &self.file {

@@ -8,8 +8,8 @@ use rmcp::model::{ClientCapabilities, Implementation};
 use serde_json::{Map, Value, json};
 
 use super::answer::AnyAnswers;
-use super::link::{Launch, Link, Log, Route};
-use super::{Answers, ClientError, TaskBook, TaskClient};
+use super::link::{Launch, Link, Log, Route, Show};
+use super::{Answers, ClientError, Direction, TaskBook, TaskClient};
 use crate::protocol::{InputKind, TASKS_EXTENSION};
 
 /// How long nothing need be heard of a server.
@@ -28,6 +28,7 @@ pub struct ClientBuilder {
     #[cfg_attr(not(feature = "client"), allow(dead_code))]
     headers: Vec<(String, String)>,
     log: Option<Log>,
+    messages: Option<Show>,
 }
 
 /// What all calls of a client have in common.
@@ -114,6 +115,7 @@ impl ClientBuilder {
             patience: PATIENCE,
             headers: Vec::new(),
             log: None,
+            messages: None,
         }
     }
 
@@ -169,6 +171,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Shows every message to `show`, as it stands on the wire. Messages hold what
+    /// people answer; headers are not among them.
+    pub fn messages(mut self, show: impl Fn(Direction, &str) + Send + Sync + 'static) -> Self {
+        self.messages = Some(Arc::new(show));
+        self
+    }
+
     /// See [`TaskClient::connect_stdio`].
     ///
     /// The command's program, arguments, environment and folder are used, each
@@ -209,7 +218,7 @@ impl ClientBuilder {
 
     fn finish(self, route: Route) -> TaskClient {
         let identity = Implementation::new(self.name, self.version);
-        let link = Link::new(route, identity, capabilities(&self.kinds));
+        let link = Link::new(route, identity, capabilities(&self.kinds), self.messages);
         let settings = Settings {
             answers: self.answers,
             book: self.book,

@@ -14,7 +14,7 @@
 //!     .connect_stdio(std::process::Command::new("deployer"))
 //!     .await?;
 //! let result = client.call("deploy", json!({ "service": "billing" })).await?;
-//! println!("{}", result.content_text());
+//! println!("{}", result.to_text());
 //! # Ok(()) }
 //! ```
 //!
@@ -77,6 +77,7 @@ pub use book::{BookEntry, ServerAddress, TaskBook};
 pub use builder::{CallOptions, ClientBuilder};
 pub use call::Call;
 pub use error::{CallError, ClientError};
+pub use link::Direction;
 pub use question::{Question, QuestionKind};
 pub use state::{CallState, Progress, States};
 pub use tool::{TaskSupport, ToolInfo};
@@ -178,6 +179,18 @@ impl TaskClient {
     pub async fn server(&self) -> Result<ServerInfo, ClientError> {
         let live = self.inner.link.live().await;
         live.map(|live| live.server.clone())
+            .map_err(|trouble| trouble.into_error("server/discover"))
+    }
+
+    /// The number of the server's process, if this client has started it. It is
+    /// another one when the server had to be started again.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Connect`].
+    pub async fn server_process(&self) -> Result<Option<u32>, ClientError> {
+        let live = self.inner.link.live().await;
+        live.map(|live| live.process)
             .map_err(|trouble| trouble.into_error("server/discover"))
     }
 

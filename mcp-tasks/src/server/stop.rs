@@ -35,12 +35,40 @@ impl BuiltServer {
     /// [`serve_stdio`](Self::serve_stdio) and `serve_http` do so themselves when
     /// the process is told to stop. An application that mounts the
     /// service calls it when it ends, beside the graceful shutdown of its own
-    /// listener.
+    /// listener; or it leaves the whole of it to
+    /// [`shut_down_when_told`](Self::shut_down_when_told).
     pub async fn shut_down(&self) {
         self.stop.cancel();
         if let Err(error) = self.runtime().shut_down(self.grace).await {
             tracing::warn!(%error, "others take over when the lease is over: it could not be given up");
         }
+    }
+
+    /// Waits for Ctrl-C or SIGTERM, and then [shuts the server
+    /// down](Self::shut_down): for an application that mounts the service, and ends
+    /// with it.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "http")]
+    /// # mod application {
+    /// # use mcp_tasks::server::BuiltServer;
+    /// async fn serve(server: BuiltServer) -> std::io::Result<()> {
+    ///     let application = axum::Router::new().route_service("/mcp", server.service());
+    ///     let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
+    ///     axum::serve(listener, application)
+    ///         .with_graceful_shutdown(async move { server.shut_down_when_told().await })
+    ///         .await
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Cancellation
+    ///
+    /// From its first poll on, Ctrl-C no longer ends the process by itself. Dropping
+    /// it shuts nothing down.
+    pub async fn shut_down_when_told(&self) {
+        told_to_stop().await;
+        self.shut_down().await;
     }
 }
 

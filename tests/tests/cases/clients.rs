@@ -248,10 +248,11 @@ impl Talker {
     fn start(server: &Fixture, book: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_talker"));
         command.arg(book).args(arguments);
-        match server.client().is_http() {
-            true => command.arg(server.client().url()),
-            false => command.args([FIXTURES, "--stdio", "--store", &server.file().flag()]),
-        };
+        if server.client().is_http() {
+            command.arg(server.client().url());
+        } else {
+            command.args([FIXTURES, "--stdio", "--store", &server.file().flag()]);
+        }
         let mut child = tokio::process::Command::from(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

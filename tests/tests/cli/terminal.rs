@@ -189,8 +189,10 @@ fn a_question_that_is_taken_back_does_not_keep_the_result() {
     let pty = Pty::start(&home, 80, &["call", "race", "ms=700"]);
     pty.waits_for("? answer")
         .types(&["to"])
+        .waits_for("The question is no longer open.")
         .waits_for("timed out");
     assert_eq!(pty.exit(), 0);
+    assert!(!pty.screen().contains("Press Esc"), "{}", pty.screen());
 }
 
 #[test]

@@ -120,27 +120,21 @@ async fn a_server_over_http_that_is_started_again_goes_on() {
 #[tokio::test]
 async fn a_server_that_is_a_child_process_is_started_again() {
     let file = StoreFile::new();
-    let pid = file.folder().join("pid");
-    let mut command = Command::new("sh");
-    command
-        .arg("-c")
-        .arg(r#"echo $$ > "$1"; exec "$2" --stdio --store "$3""#)
-        .args(["sh".as_ref(), pid.as_os_str(), FIXTURES.as_ref()])
-        .arg(file.flag());
+    let mut command = Command::new(FIXTURES);
+    command.args(["--stdio", "--store", &file.flag()]);
     let builder = TaskClient::builder().patience(PATIENCE);
     let client = builder.connect_stdio(command).await.unwrap();
     let call = client.call("ask1", json!({}));
     let mut states = call.states();
     while states.next().await.unwrap().questions.is_empty() {}
-    let first = std::fs::read_to_string(&pid).unwrap();
-    let number = first.trim().parse().unwrap();
-    let process = rustix::process::Pid::from_raw(number).unwrap();
+    let first = client.server_process().await.unwrap().unwrap();
+    let process = rustix::process::Pid::from_raw(first.try_into().unwrap()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
 
     let answer = Answer::accept(json!({ "answer": "A" })).unwrap();
     call.answer("answer", answer).await.unwrap();
     assert_eq!(text(&outcome!(call).unwrap()), "got: A");
-    assert_ne!(std::fs::read_to_string(&pid).unwrap(), first);
+    assert_ne!(client.server_process().await.unwrap(), Some(first));
 }
 
 #[tokio::test]
@@ -181,4 +175,19 @@ async fn a_task_that_is_no_longer_there_is_struck_out_of_the_book() {
     let error = outcome!(client.resume(id.clone())).unwrap_err();
     assert!(matches!(error, CallError::Lost { .. }), "{error:?}");
     assert!(book.entry(&id).unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_server_may_send_the_client_to_another_place_of_its_own_alone() {
+    let meddled = Meddled::new(TaskClient::builder(), &[]).await;
+    let there = meddled.proxy.url().to_owned();
+    let elsewhere = there.replace("127.0.0.1", "localhost");
+    for (target, is_followed) in [(there.clone(), true), (elsewhere, false)] {
+        let moved = meddled.proxy.moved(&target);
+        let client = TaskClient::builder()
+            .bearer_token("secret")
+            .connect_http(moved)
+            .await;
+        assert_eq!(client.is_ok(), is_followed, "{client:?}");
+    }
 }

@@ -1,8 +1,9 @@
 //! What a client shows of a call while it is under way, and how it comes to know.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_tasks::client::TaskClient;
+use mcp_tasks::client::{Direction, TaskClient};
 use mcp_tasks::protocol::TaskStatus;
 use mcp_tasks_tests::{Transport, over_every_transport};
 use serde_json::json;
@@ -10,8 +11,35 @@ use serde_json::json;
 use super::{Meddled, Pair, outcome, text, unknown_method};
 
 over_every_transport! {
+    messages_are_shown_as_they_stand_on_the_wire,
     progress_and_messages_are_shown,
     the_last_state_is_the_end,
+}
+
+async fn messages_are_shown_as_they_stand_on_the_wire(transport: Transport) {
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let show = Arc::clone(&shown);
+    let builder = TaskClient::builder().messages(move |direction, text| {
+        show.lock().unwrap().push((direction, text.to_owned()));
+    });
+    let pair = Pair::new(transport, builder).await;
+    outcome!(pair.client.call("sync", json!({}))).unwrap();
+    let shown = shown.lock().unwrap();
+    let place = |direction, part: &str| {
+        let found = shown
+            .iter()
+            .position(|(way, text)| *way == direction && text.contains(part));
+        found.unwrap_or_else(|| panic!("no {part}: {shown:?}"))
+    };
+    let sent = place(Direction::Sent, r#""method":"tools/call""#);
+    // What is ours begins as we write it.
+    assert!(
+        sent < place(
+            Direction::Received,
+            r#""result":{"resultType":"complete","content""#
+        )
+    );
+    assert!(place(Direction::Received, "serverInfo") < sent);
 }
 
 async fn progress_and_messages_are_shown(transport: Transport) {

@@ -159,14 +159,14 @@ impl StreamableHttpClient for Http {
         headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Fault> {
-        self.tap.sending(&message);
+        let text = self.tap.sending(&message)?;
         let mut request = self
             .client
             .post(&*uri)
             .header(ACCEPT, format!("{JSON}, {EVENTS}"))
             .header(CONTENT_TYPE, JSON)
             .headers(headers.into_iter().collect())
-            .body(serde_json::to_vec(&message)?);
+            .body(text);
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }

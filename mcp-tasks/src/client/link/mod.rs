@@ -30,10 +30,19 @@ use desk::Handler;
 pub(super) use desk::{Desk, Seated};
 #[cfg(feature = "client")]
 pub(in crate::client) use http::Http;
+use stdio::Ending;
 pub(super) use stdio::Launch;
+pub use tap::Direction;
 use tap::Slot;
-pub(super) use tap::{Ear, Tap, Told};
+pub(super) use tap::{Ear, Show, Tap, Told};
 pub(super) use trouble::Trouble;
+
+/// How long a server may take to say what it is. One of an older session that
+/// passes over what it does not know is asked once more after ten seconds.
+const HANDSHAKE: Duration = Duration::from_secs(40);
+
+/// How long a server that said nothing is given to end by itself.
+const ENDING: Duration = Duration::from_millis(500);
 
 /// Who is handed the lines that a server writes to its stderr.
 pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -53,6 +62,8 @@ pub(super) struct Link {
     /// What this client is and can do; declared with every request.
     identity: Implementation,
     capabilities: ClientCapabilities,
+    /// Who is shown every message.
+    show: Option<Show>,
     live: tokio::sync::Mutex<Option<Arc<Live>>>,
     desk: Arc<Desk>,
 }
@@ -65,6 +76,8 @@ pub(super) struct Live {
     /// Whether the tap is in the wire; it is not in somebody else's connection.
     is_tapped: bool,
     desk: Arc<Desk>,
+    /// The number of the server's process, if it is a child of ours.
+    pub(super) process: Option<u32>,
     running: Mutex<Option<RunningService<RoleClient, Handler>>>,
 }
 
@@ -81,11 +94,13 @@ impl Link {
         route: Route,
         identity: Implementation,
         capabilities: ClientCapabilities,
+        show: Option<Show>,
     ) -> Self {
         Self {
             route,
             identity,
             capabilities,
+            show,
             live: tokio::sync::Mutex::default(),
             desk: Arc::default(),
         }
@@ -130,7 +145,14 @@ impl Link {
         if let Some(lost) = live.take() {
             lost.close().await;
         }
-        let fresh = Arc::new(self.connect().await.map_err(Trouble::Connect)?);
+        let connected = match tokio::time::timeout(HANDSHAKE, self.connect()).await {
+            Ok(connected) => connected,
+            Err(_) => Err(ClientError::Connect {
+                server: self.name(),
+                problem: format!("it did not say what it is within {HANDSHAKE:?}"),
+            }),
+        };
+        let fresh = Arc::new(connected.map_err(Trouble::Connect)?);
         *live = Some(Arc::clone(&fresh));
         Ok(fresh)
     }
@@ -157,6 +179,7 @@ impl Link {
                     tap,
                     is_tapped: false,
                     desk: Arc::clone(&self.desk),
+                    process: None,
                     running: Mutex::default(),
                 })
             }
@@ -165,7 +188,11 @@ impl Link {
                 match self.start(launch, log.clone(), lifecycle).await {
                     // There are servers of older sessions that end when the first
                     // message is another than they expect.
-                    Err((ClientInitializeError::ConnectionClosed(_), _)) => self
+                    Err((
+                        ClientInitializeError::ConnectionClosed(_)
+                        | ClientInitializeError::TransportError { .. },
+                        _,
+                    )) => self
                         .start(launch, log.clone(), ClientLifecycleMode::Initialize)
                         .await
                         .map_err(|(_, error)| error),
@@ -174,11 +201,11 @@ impl Link {
             }
             #[cfg(feature = "client")]
             Route::Http(address) => {
-                let tap = Arc::<Tap>::default();
+                let tap = Arc::new(Tap::new(self.show.clone()));
                 let transport = address.transport(&tap)?;
                 let handler = self.handler(&tap);
                 match handler.serve_with_lifecycle(transport, auto()).await {
-                    Ok(running) => Ok(self.running(running, tap)),
+                    Ok(running) => Ok(self.running(running, tap, None)),
                     Err(error) => Err(self.cannot_connect(&error)),
                 }
             }
@@ -191,25 +218,25 @@ impl Link {
         log: Option<Log>,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Live, (ClientInitializeError, ClientError)> {
-        let tap = Arc::<Tap>::default();
+        let tap = Arc::new(Tap::new(self.show.clone()));
         let transport = launch.start(Arc::clone(&tap), log).map_err(|error| {
             let problem = error.to_string();
             let closed = ClientInitializeError::Cancelled;
             let server = self.name();
             (closed, ClientError::Connect { server, problem })
         })?;
-        let ended = transport.ended();
+        let (mut ended, process) = (transport.ended(), transport.process());
         let handler = self.handler(&tap);
         match handler.serve_with_lifecycle(transport, lifecycle).await {
-            Ok(running) => Ok(self.running(running, tap)),
+            Ok(running) => Ok(self.running(running, tap, process)),
             Err(error) => {
-                let status = *ended.lock().unwrap_or_else(PoisonError::into_inner);
-                let words = match status {
-                    Some(status) => ClientError::Connect {
+                // One that has ended by itself is why there is no connection.
+                let words = match ended.within(ENDING).await {
+                    Some(Ending::ByItself(Some(status))) => ClientError::Connect {
                         server: self.name(),
                         problem: format!("it ended before it had answered ({status})"),
                     },
-                    None => self.cannot_connect(&error),
+                    _ => self.cannot_connect(&error),
                 };
                 Err((error, words))
             }
@@ -225,7 +252,12 @@ impl Link {
         }
     }
 
-    fn running(&self, running: RunningService<RoleClient, Handler>, tap: Arc<Tap>) -> Live {
+    fn running(
+        &self,
+        running: RunningService<RoleClient, Handler>,
+        tap: Arc<Tap>,
+        process: Option<u32>,
+    ) -> Live {
         let peer = running.peer().clone();
         Live {
             server: ServerInfo::of(&peer),
@@ -233,6 +265,7 @@ impl Link {
             tap,
             is_tapped: true,
             desk: Arc::clone(&self.desk),
+            process,
             running: Mutex::new(Some(running)),
         }
     }

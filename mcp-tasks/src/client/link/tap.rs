@@ -47,13 +47,26 @@ pub(in crate::client) enum Told {
     Progress(Progress, Option<String>),
 }
 
-/// Who hears what, on one connection.
-#[derive(Debug, Default)]
-pub(in crate::client) struct Tap {
-    inner: Mutex<Inner>,
+/// Which way a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the server.
+    Sent,
+    /// From the server.
+    Received,
 }
 
-#[derive(Debug, Default)]
+/// Who is shown every message.
+pub(in crate::client) type Show = Arc<dyn Fn(Direction, &str) + Send + Sync>;
+
+/// Who hears what, on one connection.
+#[derive(Default)]
+pub(in crate::client) struct Tap {
+    inner: Mutex<Inner>,
+    show: Option<Show>,
+}
+
+#[derive(Default)]
 struct Inner {
     slots: HashMap<RequestId, Slot>,
     /// By the id of the subscription, and by progress token, both as text.
@@ -75,16 +88,35 @@ struct Envelope {
 }
 
 impl Tap {
-    /// Looks at a message that is about to be sent.
-    pub(super) fn sending(&self, message: &ClientJsonRpcMessage) {
-        let ClientJsonRpcMessage::Request(request) = message else {
-            return;
-        };
-        if let Some(slot) = request.request.extensions().get::<Slot>() {
+    pub(super) fn new(show: Option<Show>) -> Self {
+        Self {
+            inner: Mutex::default(),
+            show,
+        }
+    }
+
+    /// Looks at a message that is about to be sent, and writes it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON.
+    pub(super) fn sending(&self, message: &ClientJsonRpcMessage) -> serde_json::Result<String> {
+        if let ClientJsonRpcMessage::Request(request) = message
+            && let Some(slot) = request.request.extensions().get::<Slot>()
+        {
             let slots = &mut self.lock().slots;
             // Nobody waits for these any more.
             slots.retain(|_, slot| slot.is_wanted());
             slots.insert(request.id.clone(), slot.clone());
+        }
+        let text = serde_json::to_string(message)?;
+        self.show(Direction::Sent, &text);
+        Ok(text)
+    }
+
+    fn show(&self, direction: Direction, text: &str) {
+        if let Some(show) = &self.show {
+            show(direction, text);
         }
     }
 
@@ -95,6 +127,7 @@ impl Tap {
     /// If it is no message.
     pub(super) fn see(&self, text: &str) -> serde_json::Result<ServerJsonRpcMessage> {
         let envelope: Envelope = serde_json::from_str(text)?;
+        self.show(Direction::Received, text);
         match envelope {
             Envelope {
                 id: Some(id),
@@ -224,7 +257,6 @@ fn plain(id: &Value) -> String {
 }
 
 /// Hears what a server tells under one name.
-#[derive(Debug)]
 pub(in crate::client) struct Ear {
     tap: Arc<Tap>,
     name: String,
@@ -245,5 +277,11 @@ impl Ear {
 impl Drop for Ear {
     fn drop(&mut self) {
         self.tap.lock().listeners.remove(&self.name);
+    }
+}
+
+impl std::fmt::Debug for Tap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tap").finish_non_exhaustive()
     }
 }

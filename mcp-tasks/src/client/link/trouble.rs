@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "client")]
 use chrono::{DateTime, Utc};
 use rmcp::service::ServiceError;
 
@@ -10,6 +11,10 @@ use crate::protocol::{ErrorCode, ProtocolError};
 
 /// What became of a request that has no result.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, reason = "some of it happens over HTTP only")
+)]
 pub(in crate::client) enum Trouble {
     /// The server answered with an error.
     Refused(ProtocolError),
@@ -125,7 +130,8 @@ impl Trouble {
     }
 }
 
-/// `Retry-After`: seconds, or a date (RFC 9110, 10.2.3).
+/// `Retry-After`, as HTTP has it: seconds, or a date (RFC 9110, 10.2.3).
+#[cfg(feature = "client")]
 fn wait(value: &str, now: DateTime<Utc>) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {
@@ -149,7 +155,7 @@ pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     words
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
 mod tests {
     use super::*;
 

@@ -40,7 +40,9 @@ use crate::task::Response;
 ///
 /// The URL must carry no secret and no sign-in of its own, and the page must
 /// make sure that whoever opens it is the [`Caller`](crate::Caller): a client
-/// can pass a URL on to somebody else.
+/// can pass a URL on to somebody else. Without authentication the task's id is such
+/// a secret: put a ticket of your own into the URL then, as the example `oauth-url`
+/// does.
 ///
 /// # Errors
 ///
