@@ -2,6 +2,7 @@
 //! it.
 
 use std::io::{Read as _, Write};
+use std::num::NonZeroU16;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
@@ -66,7 +67,7 @@ impl Pty {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let shown = Shown {
-            parser: vt100::Parser::new(ROWS, columns, 0),
+            parser: vt100::Parser::new(count(ROWS), count(columns), 0),
             raw: Vec::new(),
             ended: false,
         };
@@ -169,6 +170,10 @@ impl Drop for Pty {
         // It has mostly ended by now.
         let _ = self.child.lock().unwrap().kill();
     }
+}
+
+fn count(lines: u16) -> NonZeroU16 {
+    NonZeroU16::new(lines).expect("a terminal has lines")
 }
 
 /// Without spaces and places where lines are broken.

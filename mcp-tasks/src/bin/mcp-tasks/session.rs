@@ -140,7 +140,15 @@ impl<'a> Session<'a> {
             }
         }
         self.live.pause();
-        self.finish(call, end).await
+        let mut signals = Signals::new()?;
+        tokio::select! {
+            done = self.finish(call, end) => done,
+            // Whoever says so again does not want to wait for the server.
+            _ = signals.next() => Err(Stop::new(
+                Exit::Detached,
+                "left before the server has said what has become of the task",
+            )),
+        }
     }
 
     async fn watch(&mut self, call: &Call, prompt: &mut Option<Prompt>) -> Result<End, Stop> {
@@ -154,6 +162,7 @@ impl<'a> Session<'a> {
             {
                 return Ok(end);
             }
+            let tell_at = prompt.as_ref().and_then(|prompt| prompt.tell_at);
             tokio::select! {
                 state = states.next() => match state {
                     Some(state) => self.saw(&state, &mut questions, prompt)?,
@@ -180,7 +189,7 @@ impl<'a> Session<'a> {
                         return Ok(end);
                     }
                 }
-                () = is_to_be_told(prompt) => {
+                () = at(tell_at) => {
                     if let Some(prompt) = prompt {
                         prompt.tell_at = None;
                     }
@@ -373,10 +382,9 @@ async fn when(sending: &mut Option<Sending<'_>>) -> Sent {
     }
 }
 
-/// Waits until a person must be told that the question is not asked any more.
-async fn is_to_be_told(prompt: &Option<Prompt>) {
-    match prompt.as_ref().and_then(|prompt| prompt.tell_at) {
-        Some(at) => sleep_until(at).await,
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
         None => std::future::pending().await,
     }
 }

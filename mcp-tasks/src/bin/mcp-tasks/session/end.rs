@@ -206,6 +206,16 @@ impl Session<'_> {
                 let words = format!("✗ not done within {after}: cancelled");
                 ("timed_out", Exit::TimedOut, words, json!({}))
             }
+            CallError::Lost {
+                error: ClientError::Refused { error, .. },
+                ..
+            } => {
+                let words = format!(
+                    "✗ the server does not follow: {}",
+                    result::error_words(error)
+                );
+                ("failed", Exit::CallFailed, words, Events::error(error))
+            }
             error => {
                 let exit = exit_of(error);
                 let event = if exit == Exit::NoConnection {
@@ -221,7 +231,7 @@ impl Session<'_> {
         let id_text = id.map(|id| &**id);
         let plain = words.trim_start_matches("✗ ");
         let mut more: Value = more;
-        if let (CallError::Lost { .. }, Some(id)) = (error, id) {
+        if let (CallError::Lost { .. }, Exit::NoConnection, Some(id)) = (error, exit, id) {
             let resume = self.target.command("resume", id, self.in_book);
             more["resume"] = json!(resume);
             self.tell_how_to_resume(id, resume);
