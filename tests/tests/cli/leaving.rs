@@ -24,14 +24,14 @@ fn started(
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    loop {
+    let id = std::iter::from_fn(|| {
         let mut line = String::new();
         assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended early");
         let event: Value = serde_json::from_str(&line).unwrap();
-        if let Some(id) = event["task"].as_str() {
-            return (child, out, id.to_owned());
-        }
-    }
+        Some(event["task"].as_str().map(str::to_owned))
+    });
+    let id = id.flatten().next().unwrap();
+    (child, out, id)
 }
 
 fn rest(out: BufReader<std::process::ChildStdout>) -> Vec<Value> {

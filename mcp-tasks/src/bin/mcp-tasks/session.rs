@@ -164,18 +164,19 @@ impl<'a> Session<'a> {
             }
             let tell_at = prompt.as_ref().and_then(|prompt| prompt.tell_at);
             tokio::select! {
-                state = states.next() => match state {
-                    Some(state) => self.saw(&state, &mut questions, prompt)?,
-                    None => {
-                        // What became of the last answer is known by now, too.
-                        if let Some(sending) = sending.take()
-                            && let Ok(sent) = timeout(LAST_WORD, sending).await
-                        {
-                            self.sent(sent, &mut questions)?;
-                        }
-                        return Ok(End::Over);
+                state = states.next() => {
+                    if let Some(state) = state {
+                        self.saw(&state, &mut questions, prompt)?;
+                        continue;
                     }
-                },
+                    // What became of the last answer is known by now, too.
+                    if let Some(sending) = sending.take()
+                        && let Ok(sent) = timeout(LAST_WORD, sending).await
+                    {
+                        self.sent(sent, &mut questions)?;
+                    }
+                    return Ok(End::Over);
+                }
                 sent = when(&mut sending) => {
                     sending = None;
                     if let Some(end) = self.sent(sent, &mut questions)? {

@@ -216,6 +216,11 @@ impl Target {
         words
     }
 
+    /// Whether the server ends with this program.
+    pub(crate) fn is_child(&self) -> bool {
+        matches!(self.address, Address::Stdio { .. })
+    }
+
     /// Whether headers must be given again that [`command`](Self::command) does
     /// not have.
     pub(crate) fn hides_headers(&self) -> bool {

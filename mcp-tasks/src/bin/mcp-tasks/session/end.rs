@@ -140,6 +140,11 @@ impl Session<'_> {
         let words = format!("Detached from task {id}. Come back to it with:");
         Self::say(Look::Plain, &words);
         Self::say_command(resume);
+        if self.target.is_child() {
+            let words = "Its server ends with this program: the task is there again if the \
+                         server keeps its tasks on the disk.";
+            Self::say(Look::Dim, words);
+        }
         if self.target.hides_headers() {
             let words = "and the --header that you gave, whose value is not shown.";
             Self::say(Look::Plain, words);
