@@ -2,6 +2,7 @@
 //! questions answered, and ends with it or leaves it.
 
 mod end;
+mod signals;
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -23,6 +24,7 @@ use crate::screen::{Look, Screen};
 use crate::show::Live;
 use crate::show::events::Events;
 use crate::target::Target;
+use signals::{Signal, Signals};
 
 /// How long to wait for what a call that has ended says of its last answer.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -397,56 +399,5 @@ async fn said(prompt: &mut Option<Prompt>) -> Said {
             Said::Asked(Asked::Broken("the terminal cannot be used".to_owned()))
         }),
         None => std::future::pending().await,
-    }
-}
-
-/// What tells a program to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
-    Interrupt,
-    End,
-}
-
-#[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hang_up: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> Signal {
-        tokio::select! {
-            _ = self.interrupt.recv() => Signal::Interrupt,
-            _ = self.terminate.recv() => Signal::End,
-            _ = self.hang_up.recv() => Signal::End,
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) -> Signal {
-        match tokio::signal::ctrl_c().await {
-            Ok(()) => Signal::Interrupt,
-            Err(_) => std::future::pending().await,
-        }
     }
 }
