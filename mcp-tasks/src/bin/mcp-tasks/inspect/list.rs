@@ -197,6 +197,7 @@ fn id_length(tasks: &[StoredTask], screen: Screen) -> usize {
 struct Row {
     cells: [String; 4],
     status: TaskStatus,
+    is_waiting: bool,
     last: String,
 }
 
@@ -207,6 +208,7 @@ impl Row {
         let id: String = snapshot.id.as_str().chars().take(id_length).collect();
         let waits = waits(task, now);
         let message = snapshot.status_message();
+        let is_waiting = !waits.is_empty();
         let last = match (&waits[..], message) {
             ([], message) => message.unwrap_or_default(),
             (waits, None) => in_a_line(waits, now),
@@ -221,6 +223,7 @@ impl Row {
                 age,
             ],
             status,
+            is_waiting,
             last,
         }
     }
@@ -232,7 +235,8 @@ impl Row {
         screen.line(&format!("{id}  {status}"))?;
         let mut rest = format!("{tool}, {age} old");
         if !self.last.is_empty() {
-            rest = format!("{rest}: {}", self.last);
+            let waits = if self.is_waiting { " waits for" } else { "" };
+            rest = format!("{rest}:{waits} {}", self.last);
         }
         screen.prose(2, Look::Plain, &rest)
     }
