@@ -193,6 +193,21 @@ impl Runtime {
         caller: &Caller,
         answers: &[Answer<'_>],
     ) -> Result<(), ProtocolError> {
+        match self.deliver(id, caller, answers).await? {
+            None => Err(no_such_task()),
+            Some(Delivery::Refused(refusal)) => Err(refusal.into()),
+            Some(Delivery::Recorded(_)) => Ok(()),
+        }
+    }
+
+    /// The same, for those who want to know more than whether it went well;
+    /// `None` if the task does not exist for this caller.
+    pub(super) async fn deliver(
+        &self,
+        id: &TaskId,
+        caller: &Caller,
+        answers: &[Answer<'_>],
+    ) -> Result<Option<Delivery>, ProtocolError> {
         let shared = &self.shared;
         shared.limits.check_answers(answers)?;
         let access = Access::Caller(caller);
@@ -202,18 +217,15 @@ impl Runtime {
             .deliver(id, access, answers, shared.now())
             .await;
         unsure.has_heard(&delivery);
-        match delivery.map_err(|error| store_failed(&error))? {
-            None => Err(no_such_task()),
-            Some(Delivery::Refused(refusal)) => Err(refusal.into()),
-            Some(Delivery::Recorded(change)) => {
-                // An answer changes nothing that time does to the task.
-                story::answers(&change.snapshot, &change.answered, shared.now());
-                if change.changed {
-                    shared.has_news(id, change.unclaimed);
-                }
-                Ok(())
+        let delivery = delivery.map_err(|error| store_failed(&error))?;
+        if let Some(Delivery::Recorded(change)) = &delivery {
+            // An answer changes nothing that time does to the task.
+            story::answers(&change.snapshot, &change.answered, shared.now());
+            if change.changed {
+                shared.has_news(id, change.unclaimed);
             }
         }
+        Ok(delivery)
     }
 
     /// Asks for a task's cancellation; does nothing to one that has ended.

@@ -17,8 +17,11 @@ mod keeper;
 mod known;
 mod lease;
 mod limits;
+mod listing;
 mod methods;
 mod output;
+#[cfg(feature = "http")]
+mod people;
 mod plain;
 mod resume;
 mod rounds;
@@ -43,8 +46,11 @@ pub use call::CallRequest;
 pub use driver::{Asking, ProgressSink, ProgressUpdate, SessionAnswer, SessionClient, Telling};
 pub use limits::Limits;
 pub(crate) use limits::limit_reached;
+pub use listing::TaskFilter;
 pub use methods::{Methods, TaskMethods, TaskOwner};
 pub use output::Called;
+#[cfg(feature = "http")]
+pub(crate) use people::{Changes, Heard};
 pub use plain::{PlainArgument, PlainArguments, plain_schema};
 pub use resume::Mismatch;
 pub(crate) use resume::check;

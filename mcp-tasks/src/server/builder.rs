@@ -20,6 +20,8 @@ use super::headers::NamePolicy;
 #[cfg(feature = "http")]
 use super::http::{HttpConfig, TaskService};
 #[cfg(feature = "http")]
+use super::inbox::{InboxConfig, InboxService, Visitors};
+#[cfg(feature = "http")]
 use super::mirrored::MirroredArguments;
 use super::stdio::StdioServer;
 use super::stop::GRACE;
@@ -92,6 +94,8 @@ pub struct TaskServer<H = NoHandler> {
     access: Access,
     #[cfg(feature = "http")]
     names: NamePolicy,
+    #[cfg(feature = "http")]
+    inbox: Option<Visitors>,
 }
 
 impl TaskServer {
@@ -134,6 +138,8 @@ impl<H: ServerHandler> TaskServer<H> {
             access: Access::default(),
             #[cfg(feature = "http")]
             names: NamePolicy::default(),
+            #[cfg(feature = "http")]
+            inbox: None,
         }
     }
 
@@ -380,6 +386,64 @@ impl<H: ServerHandler> TaskServer<H> {
         self
     }
 
+    /// Also serves an inbox: a web page where people find the open questions of
+    /// their tasks as forms, and answer or decline them, whatever their MCP client
+    /// can show. Default: there is none.
+    ///
+    /// [`serve_http`](Self::serve_http) serves it at `/inbox`; in an application
+    /// [`BuiltServer::inbox_service`] is mounted wherever it suits, behind what
+    /// says who calls. Who somebody is, and so what they see, is found as for every
+    /// other request, by [`bearer_tokens`](Self::bearer_tokens), by
+    /// [`caller`](Self::caller), or by a layer; with bearer tokens a browser asks
+    /// for a name, which can be anything, and a password, which is the token.
+    ///
+    /// ```no_run
+    /// # use mcp_tasks::prelude::*;
+    /// # #[mcp_task]
+    /// # async fn deploy() {}
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// TaskServer::new("deployer", "1.0.0")
+    ///     .task(deploy)
+    ///     .bearer_tokens([("alice", std::env::var("ALICE_TOKEN")?)])
+    ///     .inbox()
+    ///     .serve_http("127.0.0.1:8000")
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Whoever nobody vouches for is refused: without a name, a task's id is the
+    /// secret that grants access to it, and a list would give that away.
+    /// [`inbox_for_anybody`](Self::inbox_for_anybody) is for a server that one
+    /// person has to themselves.
+    ///
+    /// # Security
+    ///
+    /// The page is written on the server and works without JavaScript; what tools
+    /// say is text on it, and its content security policy allows nothing from
+    /// elsewhere. An answer counts if it comes from a page of this server's own,
+    /// with a token that was made for this person and this question; it goes the
+    /// way of `tasks/update`, so that the first one counts. `Host` and `Origin` are
+    /// checked as ever: name the [hosts](Self::allowed_hosts), and serve beyond
+    /// this machine behind TLS only.
+    #[cfg(feature = "http")]
+    pub fn inbox(mut self) -> Self {
+        self.inbox = Some(Visitors::Authenticated);
+        self
+    }
+
+    /// The same as [`inbox`](Self::inbox), where people whom nobody vouches for
+    /// share one inbox: **each of them sees the questions of every anonymous task,
+    /// and can answer them.**
+    ///
+    /// That is right for a server that nobody but one person can reach: on their
+    /// own machine, at a loopback address.
+    #[cfg(feature = "http")]
+    pub fn inbox_for_anybody(mut self) -> Self {
+        self.inbox = Some(Visitors::Anybody);
+        self
+    }
+
     /// Checks everything and makes the server.
     ///
     /// # Errors
@@ -432,6 +496,16 @@ impl<H: ServerHandler> TaskServer<H> {
         let engine = Arc::new(Engine::new(merged.clone()));
         let stop = CancellationToken::new();
         #[cfg(feature = "http")]
+        let inbox = self.inbox.map(|visitors| {
+            let config = InboxConfig {
+                visitors,
+                access: self.access.clone(),
+                callers: callers.clone(),
+                stop: stop.clone(),
+            };
+            InboxService::new(config, router.runtime().clone())
+        });
+        #[cfg(feature = "http")]
         let http = TaskService::new(
             HttpConfig {
                 access: self.access,
@@ -459,6 +533,8 @@ impl<H: ServerHandler> TaskServer<H> {
             }),
             #[cfg(feature = "http")]
             http,
+            #[cfg(feature = "http")]
+            inbox,
             stop,
             grace: self.grace,
             notice,
