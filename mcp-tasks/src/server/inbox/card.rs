@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::fields;
 use super::filled::Filled;
-use super::hints::{about, label, sentence};
+use super::hints::{about, complaint, label};
 use super::questions::{Asks, Question};
 use super::typed::{ACTION, ANSWER, DECLINE, DISMISS, KEY, TASK, TOKEN, Typed};
 use crate::protocol::{Content, FieldError, Form};
@@ -58,11 +58,11 @@ impl Draft {
             .collect()
     }
 
-    /// What is wrong with this field.
-    fn error(&self, name: &str) -> Option<String> {
+    /// What is wrong with this field; with an empty name, with all of it.
+    fn error(&self, name: &str) -> Option<&str> {
         let mut errors = self.errors.iter();
         let error = errors.find(|error| error.field == name)?;
-        Some(sentence(&error.rule))
+        Some(&error.rule)
     }
 }
 
@@ -111,14 +111,8 @@ fn facts(question: &Question, now: Timestamp) -> Markup {
 
 /// The form of a question.
 fn filled_in(question: &Question, form: &Form, draft: Option<&Draft>, token: &str) -> Markup {
-    let fresh;
-    let draft = match draft {
-        Some(draft) => draft,
-        None => {
-            fresh = Draft::of(form);
-            &fresh
-        }
-    };
+    let fresh = Draft::of(form);
+    let draft = draft.unwrap_or(&fresh);
     let fields = form.fields().zip(&draft.filled).enumerate();
     let fields = fields.map(|(index, ((name, field), filled))| fields::Control {
         card: &question.card,
@@ -132,7 +126,7 @@ fn filled_in(question: &Question, form: &Form, draft: Option<&Draft>, token: &st
     let fields: Vec<_> = fields.collect();
     let summary: Vec<_> = fields
         .iter()
-        .filter_map(|control| Some((control.id(), &*control.label, control.error.clone()?)))
+        .filter_map(|control| Some((control.id(), complaint(&control.label, control.error?))))
         .collect();
     let answer = if form.is_empty() { "Confirm" } else { "Answer" };
     let body = html! {
@@ -197,7 +191,7 @@ fn form(question: &Question, token: &str, answer: &str, body: &Markup) -> Markup
 }
 
 /// All that is wrong, with links to where it is.
-fn errors(question: &Question, draft: &Draft, fields: &[(String, &str, String)]) -> Markup {
+fn errors(question: &Question, draft: &Draft, fields: &[(String, String)]) -> Markup {
     if draft.errors.is_empty() {
         return Markup::default();
     }
@@ -206,8 +200,8 @@ fn errors(question: &Question, draft: &Draft, fields: &[(String, &str, String)])
         div.errors role="alert" tabindex="-1" autofocus aria-labelledby=(heading) {
             h3 id=(heading) { "This was not recorded yet" }
             ul {
-                @for (id, label, words) in fields {
-                    li { a href={ "#" (id) } { (label) ": " (words) } }
+                @for (id, words) in fields {
+                    li { a href={ "#" (id) } { (words) } }
                 }
                 @if let Some(words) = draft.error("") { li { (words) } }
             }

@@ -7,7 +7,7 @@
 use maud::{Markup, html};
 
 use super::filled::{Filled, NO, YES, name, offset_name};
-use super::hints::{rule, sentence};
+use super::hints::{complaint, rule, sentence};
 use crate::protocol::{Choice, Field, FieldKind, StringFormat};
 
 /// Up to so many choices are all shown at once.
@@ -34,7 +34,8 @@ pub(super) struct Control<'a> {
     pub(super) field: &'a Field,
     pub(super) required: bool,
     pub(super) filled: &'a Filled,
-    pub(super) error: Option<String>,
+    /// The rule that it breaks.
+    pub(super) error: Option<&'a str>,
 }
 
 /// One of a few choices: what is sent, and what is shown.
@@ -69,14 +70,14 @@ impl Control<'_> {
     fn described_by(&self) -> Option<String> {
         let ids = [
             self.has_hint().then(|| self.hint_id()),
-            self.error.as_ref().map(|_| self.error_id()),
+            self.error.map(|_| self.error_id()),
         ];
         let ids: Vec<_> = ids.into_iter().flatten().collect();
         (!ids.is_empty()).then(|| ids.join(" "))
     }
 
     fn invalid(&self) -> Option<&'static str> {
-        self.error.as_ref().map(|_| "true")
+        self.error.map(|_| "true")
     }
 
     pub(super) fn render(&self) -> Markup {
@@ -155,8 +156,8 @@ impl Control<'_> {
                     }
                 }
             }
-            @if let Some(error) = &self.error {
-                p.error id=(self.error_id()) { "Error: " (error) }
+            @if let Some(error) = self.error {
+                p.error id=(self.error_id()) { (complaint("Error:", error)) }
             }
         }
     }
@@ -170,7 +171,7 @@ impl Control<'_> {
                     input type=(kind) id=(id) name=(self.name()) value=(choice.value)
                         checked[choice.chosen] required[must]
                         aria-invalid=[self.invalid().filter(|_| kind == "checkbox")]
-                        aria-describedby=[self.error.as_ref().map(|_| self.error_id())];
+                        aria-describedby=[self.error.map(|_| self.error_id())];
                     label for=(id) { (choice.label) }
                 }
             }

@@ -1,5 +1,6 @@
 //! Forms in words: what fields are called, and what fits into them.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use crate::protocol::{Field, FieldKind, StringFormat};
@@ -62,9 +63,11 @@ pub(super) fn rule(kind: &FieldKind) -> Option<String> {
                 (example, length) => length.or_else(|| example.map(str::to_owned)),
             }
         }
-        FieldKind::Number { min, max, .. } => Some(range("A number", min.as_ref(), max.as_ref())),
+        FieldKind::Number { min, max, .. } => Some(range("A number", *min, *max)),
         FieldKind::Integer { min, max, .. } => {
-            Some(range("A whole number", min.as_ref(), max.as_ref()))
+            // Where a type ends is nothing that people need to know.
+            let told = |bound: &i64| bound.unsigned_abs() < 1_000_000_000;
+            Some(range("A whole number", min.filter(told), max.filter(told)))
         }
         FieldKind::Boolean { .. } | FieldKind::Select { .. } => None,
         FieldKind::MultiSelect {
@@ -78,8 +81,7 @@ pub(super) fn rule(kind: &FieldKind) -> Option<String> {
     }
 }
 
-fn range<N: ToString>(what: &str, min: Option<&N>, max: Option<&N>) -> String {
-    let (min, max) = (min.map(N::to_string), max.map(N::to_string));
+fn range<N: Display>(what: &str, min: Option<N>, max: Option<N>) -> String {
     match (min, max) {
         (Some(min), Some(max)) => format!("{what} from {min} to {max}"),
         (Some(min), None) => format!("{what}, {min} or more"),
@@ -99,25 +101,31 @@ fn count(min: Option<usize>, max: Option<usize>, one: &str, many: &str) -> Optio
     }
 }
 
-/// What is wrong with a field, as a sentence.
-pub(super) fn sentence(rule: &str) -> String {
-    let mut letters = rule.chars();
+/// A hint as a sentence.
+pub(super) fn sentence(hint: &str) -> String {
+    let mut letters = hint.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    let mut sentence: String = first.chain(letters).collect();
-    if !sentence.ends_with(['.', '!', '?']) {
-        sentence.push('.');
+    let sentence: String = first.chain(letters).collect();
+    format!("{sentence}.")
+}
+
+/// What is wrong with a field, of which a rule says what it "must be".
+pub(super) fn complaint(label: &str, rule: &str) -> String {
+    if label.ends_with(char::is_alphanumeric) {
+        format!("{label} {rule}.")
+    } else {
+        format!("{label} This {rule}.")
     }
-    sentence
 }
 
 /// About how long that is.
 pub(super) fn about(duration: Duration) -> String {
-    let minutes = duration.as_secs() / 60;
+    let minutes = (duration.as_secs() + 30) / 60;
     let (count, unit) = match minutes {
         0 => return "less than a minute".to_owned(),
         1..60 => (minutes, "minute"),
-        60..1440 => (minutes / 60, "hour"),
-        _ => (minutes / 1440, "day"),
+        60..1440 => ((minutes + 30) / 60, "hour"),
+        _ => ((minutes + 720) / 1440, "day"),
     };
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {unit}{s}")
@@ -166,16 +174,23 @@ mod tests {
             default: None,
         };
         assert_eq!(rule_of(whole), "A whole number, 1 or more");
+        let any_u32 = FieldKind::Integer {
+            min: Some(0),
+            max: Some(u32::MAX.into()),
+            default: None,
+        };
+        assert_eq!(rule_of(any_u32), "A whole number, 0 or more");
     }
 
     #[test]
-    fn durations_are_rounded_down() {
+    fn durations_are_rounded() {
         for (seconds, words) in [
-            (59, "less than a minute"),
-            (60, "1 minute"),
-            (7199, "1 hour"),
-            (7200, "2 hours"),
-            (86_400 * 3 - 1, "2 days"),
+            (29, "less than a minute"),
+            (30, "1 minute"),
+            (3600, "1 hour"),
+            (86_399, "1 day"),
+            (7199, "2 hours"),
+            (86_400 * 3 - 1, "3 days"),
         ] {
             assert_eq!(about(Duration::from_secs(seconds)), words);
         }

@@ -88,24 +88,19 @@ async fn watch(
             return;
         }
         loop {
-            match Questions::of(&runtime, &caller).await {
-                Ok(questions) => {
-                    let digest = Some(questions.digest());
-                    if digest != told {
-                        let data = digest.as_deref().unwrap_or_default();
-                        let event = format!("event: {EVENT}\ndata: {data}\n\n");
-                        if tell.send(event).await.is_err() {
-                            return;
-                        }
-                        told = digest;
-                    }
-                    tokio::time::sleep(PAUSE).await;
+            let Ok(questions) = Questions::of(&runtime, &caller).await else {
+                tokio::time::sleep(RETRY).await;
+                continue;
+            };
+            let digest = questions.digest();
+            if told.as_ref() != Some(&digest) {
+                let event = format!("event: {EVENT}\ndata: {digest}\n\n");
+                if tell.send(event).await.is_err() {
+                    return;
                 }
-                Err(_) => {
-                    tokio::time::sleep(RETRY).await;
-                    continue;
-                }
+                told = Some(digest);
             }
+            tokio::time::sleep(PAUSE).await;
             if !changes.next().await {
                 return;
             }

@@ -15,7 +15,7 @@ use crate::task::{Action, InputKey, TaskId};
 pub(super) const TASK: &str = "task";
 pub(super) const KEY: &str = "key";
 pub(super) const TOKEN: &str = "token";
-pub(super) const ACTION: &str = "action";
+pub(super) const ACTION: &str = "reply";
 
 /// What the buttons say.
 pub(super) const ANSWER: &str = "answer";

@@ -73,6 +73,8 @@
       const here = document.getElementById(card.id);
       if (here && card.id === shown) {
         const next = document.importNode(card, true);
+        // It is given the focus when it is there.
+        next.querySelector("[autofocus]")?.removeAttribute("autofocus");
         if (here === before) before = next;
         here.replaceWith(next);
         guess(next);
@@ -177,11 +179,11 @@
   };
 
   const about = (milliseconds) => {
-    const minutes = Math.floor(Math.max(milliseconds, 0) / 60000);
+    const minutes = Math.round(Math.max(milliseconds, 0) / 60000);
     if (minutes < 1) return "less than a minute";
     const [amount, unit] =
       minutes < 60 ? [minutes, "minute"] : minutes < 1440 ? [minutes / 60, "hour"] : [minutes / 1440, "day"];
-    const whole = Math.floor(amount);
+    const whole = Math.round(amount);
     return `${whole} ${unit}${whole === 1 ? "" : "s"}`;
   };
   setInterval(() => {
