@@ -24,6 +24,7 @@ pub mod rounds;
 mod session;
 mod stdio;
 mod store_file;
+mod visitor;
 
 pub use self::client::{Client, Declares, acknowledged, declared, keys};
 pub use self::fixture::Fixture;
@@ -34,6 +35,7 @@ pub use self::progress::Told;
 pub use self::reply::{Failure, Gone, Reply};
 pub use self::session::{Said, Session};
 pub use self::store_file::StoreFile;
+pub use self::visitor::{Page, PageEvents, PageForm, Visitor};
 
 /// Makes each of these functions of a transport a test over every transport. One
 /// that is missing here is never called, which the compiler says.
