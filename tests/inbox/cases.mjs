@@ -37,7 +37,7 @@ export const cases = {
     await tabTo(page, form.getByLabel("Day", { exact: true }));
     await page.keyboard.type("07282026");
     await tabTo(page, form.getByLabel("Date and time"));
-    await page.keyboard.type("07282026\t0930AM");
+    await page.keyboard.type("072820260930AM");
     await type("Percent", "25");
     await tabTo(page, form.getByRole("group", { name: "Careful" }).getByLabel("Yes"));
     await page.keyboard.press("ArrowDown");

@@ -102,6 +102,7 @@ async function check(name, browser) {
     await Promise.race([cases[name]({ server, open, shot }), patience]);
   } catch (error) {
     troubles.push(error.stack);
+    for (const page of contexts.flatMap((context) => context.pages())) await shot(page, `failed ${name.slice(0, 40)}`);
   }
   clearTimeout(late);
   for (const context of contexts) await context.close();

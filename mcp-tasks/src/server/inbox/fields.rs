@@ -240,9 +240,11 @@ impl Control<'_> {
                     Some(StringFormat::DateTime) | None => ("text", None, None),
                 };
                 let plain = format.is_none();
+                // Years have four digits, as browsers do not know by themselves.
+                let last_day = (kind == "date").then_some("9999-12-31");
                 html! {
                     input type=(kind) id=(id) name=(name) value=(text) inputmode=[mode]
-                        autocomplete=[fill] required[self.required]
+                        autocomplete=[fill] max=[last_day] required[self.required]
                         pattern=[length(*min_len, *max_len).filter(|_| plain)]
                         title=[rule(&self.field.kind).filter(|_| plain)]
                         aria-describedby=[described] aria-invalid=[invalid];
@@ -260,7 +262,7 @@ impl Control<'_> {
             div.moment {
                 div {
                     label for=(id) { "Date and time" }
-                    input type="datetime-local" step="any" id=(id) name=(self.name()) value=(local)
+                    input type="datetime-local" step="any" max="9999-12-31T23:59:59.999" id=(id) name=(self.name()) value=(local)
                         required[self.required] aria-describedby=[self.described_by()]
                         aria-invalid=[self.invalid()];
                 }

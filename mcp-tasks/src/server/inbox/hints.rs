@@ -111,11 +111,23 @@ pub(super) fn sentence(hint: &str) -> String {
 
 /// What is wrong with a field, of which a rule says what it "must be".
 pub(super) fn complaint(label: &str, rule: &str) -> String {
+    let rule = quoted(rule);
     if label.ends_with(char::is_alphanumeric) {
         format!("{label} {rule}.")
     } else {
         format!("{label} This {rule}.")
     }
+}
+
+/// What programs put between backticks people put between quotes.
+fn quoted(words: &str) -> String {
+    let mut parts = words.split('`');
+    let mut quoted = parts.next().unwrap_or_default().to_owned();
+    for (place, part) in parts.enumerate() {
+        quoted.push(if place % 2 == 0 { '\u{201c}' } else { '\u{201d}' });
+        quoted.push_str(part);
+    }
+    quoted
 }
 
 /// About how long that is.
@@ -180,6 +192,23 @@ mod tests {
             default: None,
         };
         assert_eq!(rule_of(any_u32), "A whole number, 0 or more");
+    }
+
+    #[test]
+    fn what_is_wrong_is_a_sentence() {
+        for (label, rule, words) in [
+            ("Name", "is required", "Name is required."),
+            ("Error:", "is required", "Error: This is required."),
+            ("Ship it?", "must be true or false", "Ship it? This must be true or false."),
+            (
+                "Colour",
+                "must be one of `red`, `blue`, got `green`",
+                "Colour must be one of \u{201c}red\u{201d}, \u{201c}blue\u{201d}, got \
+                 \u{201c}green\u{201d}.",
+            ),
+        ] {
+            assert_eq!(complaint(label, rule), words);
+        }
     }
 
     #[test]
