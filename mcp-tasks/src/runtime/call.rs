@@ -139,7 +139,11 @@ impl Runtime {
             version: definition.version,
             arguments: arguments(call.arguments),
             caller: call.caller.clone(),
-            capabilities: call.capabilities,
+            capabilities: Capabilities {
+                // Whatever a call asks that is no task yet, its client must show.
+                inbox: is_task_at_once && shared.inbox.is_for(call.caller),
+                ..call.capabilities
+            },
             ttl_ms: definition.ttl_ms,
             poll_interval_ms: definition.poll_interval_ms,
             cancel_grace_ms: definition.cancel_grace_ms,

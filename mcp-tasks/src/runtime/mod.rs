@@ -66,7 +66,7 @@ pub(crate) use watch::Watch;
 
 use crate::flow::States;
 use crate::store::{Server, StoreError, TaskStore};
-use crate::task::Timestamp;
+use crate::task::{Caller, Timestamp};
 use clock::Clock;
 use ids::Ids;
 use keeper::{Agenda, Loops};
@@ -104,6 +104,8 @@ struct Shared {
     lease: Lease,
     /// Whether the store knows this server.
     enlisted: OnceCell<()>,
+    /// Who finds their questions in an inbox.
+    inbox: Inbox,
     /// Calls that have no reply yet.
     calls: Arc<Seats>,
     /// One permit per function that is running rather than waiting.
@@ -191,6 +193,37 @@ impl Runtime {
     /// The handle for the server's own code.
     pub fn tasks(&self) -> Tasks {
         Tasks::new(&self.shared)
+    }
+}
+
+/// Who finds questions in an inbox of the server's, whatever their client can
+/// show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Inbox {
+    /// There is none.
+    #[default]
+    Nobody,
+    /// Callers with a name.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "an inbox is a page")
+    )]
+    Authenticated,
+    /// Everybody.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "an inbox is a page")
+    )]
+    Anybody,
+}
+
+impl Inbox {
+    pub(crate) fn is_for(self, caller: &Caller) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Authenticated => !caller.is_anonymous(),
+            Self::Anybody => true,
+        }
     }
 }
 

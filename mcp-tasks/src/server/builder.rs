@@ -20,7 +20,7 @@ use super::headers::NamePolicy;
 #[cfg(feature = "http")]
 use super::http::{HttpConfig, TaskService};
 #[cfg(feature = "http")]
-use super::inbox::{InboxConfig, InboxService, Visitors};
+use super::inbox::{InboxConfig, InboxService};
 #[cfg(feature = "http")]
 use super::mirrored::MirroredArguments;
 use super::stdio::StdioServer;
@@ -29,6 +29,8 @@ use super::{BuiltServer, NoHandler};
 use crate::Error;
 use crate::elicit::Elicit;
 use crate::router::Router;
+#[cfg(feature = "http")]
+use crate::runtime::Inbox;
 use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn, TaskOwner};
 use crate::store::TaskStore;
 use crate::task::Caller;
@@ -95,7 +97,7 @@ pub struct TaskServer<H = NoHandler> {
     #[cfg(feature = "http")]
     names: NamePolicy,
     #[cfg(feature = "http")]
-    inbox: Option<Visitors>,
+    inbox: Inbox,
 }
 
 impl TaskServer {
@@ -139,7 +141,7 @@ impl<H: ServerHandler> TaskServer<H> {
             #[cfg(feature = "http")]
             names: NamePolicy::default(),
             #[cfg(feature = "http")]
-            inbox: None,
+            inbox: Inbox::default(),
         }
     }
 
@@ -412,6 +414,11 @@ impl<H: ServerHandler> TaskServer<H> {
     /// # }
     /// ```
     ///
+    /// A client that runs calls as tasks, but declares no elicitation, is told that
+    /// such a task is working, while its person is asked here. (Without an inbox
+    /// the question is [`AskError::Unsupported`](crate::AskError::Unsupported).) That
+    /// is so for a call that is a task from its beginning.
+    ///
     /// Whoever nobody vouches for is refused: without a name, a task's id is the
     /// secret that grants access to it, and a list would give that away.
     /// [`inbox_for_anybody`](Self::inbox_for_anybody) is for a server that one
@@ -428,7 +435,7 @@ impl<H: ServerHandler> TaskServer<H> {
     /// this machine behind TLS only.
     #[cfg(feature = "http")]
     pub fn inbox(mut self) -> Self {
-        self.inbox = Some(Visitors::Authenticated);
+        self.inbox = Inbox::Authenticated;
         self
     }
 
@@ -440,7 +447,7 @@ impl<H: ServerHandler> TaskServer<H> {
     /// own machine, at a loopback address.
     #[cfg(feature = "http")]
     pub fn inbox_for_anybody(mut self) -> Self {
-        self.inbox = Some(Visitors::Anybody);
+        self.inbox = Inbox::Anybody;
         self
     }
 
@@ -457,7 +464,11 @@ impl<H: ServerHandler> TaskServer<H> {
         self.access.validate()?;
         #[cfg(feature = "http")]
         let callers = self.callers?;
-        let runtime = self.runtime.build()?;
+        #[cfg(feature = "http")]
+        let building = self.runtime.inbox(self.inbox);
+        #[cfg(not(feature = "http"))]
+        let building = self.runtime;
+        let runtime = building.build()?;
         let handler = (self.factory)();
         if let Some(tool) = runtime
             .tools()
@@ -496,9 +507,9 @@ impl<H: ServerHandler> TaskServer<H> {
         let engine = Arc::new(Engine::new(merged.clone()));
         let stop = CancellationToken::new();
         #[cfg(feature = "http")]
-        let inbox = self.inbox.map(|visitors| {
+        let inbox = (self.inbox != Inbox::Nobody).then(|| {
             let config = InboxConfig {
-                visitors,
+                visitors: self.inbox,
                 access: self.access.clone(),
                 callers: callers.clone(),
                 stop: stop.clone(),

@@ -1,9 +1,9 @@
 //! What becomes of answers.
 
-use mcp_tasks_tests::Page;
+use mcp_tasks_tests::{Declares, Page};
 use serde_json::json;
 
-use super::server::Desk;
+use super::server::{Desk, nameless};
 
 /// The page that the browser is sent to after an answer.
 async fn after(desk: &Desk, page: &Page) -> Page {
@@ -246,4 +246,48 @@ async fn an_answer_may_be_no_longer_than_over_the_protocol() {
     assert_eq!(page.status, 413);
     page.shows(&["too long", "Nothing was recorded"]);
     assert_eq!(desk.alice().get(&id).await["status"], "input_required");
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_show_questions_leaves_them_to_the_inbox() {
+    let desk = Desk::with_inbox().await;
+    let client = desk.alice().declaring(Declares::NoElicitation);
+    let id = client.task("twice", json!({})).await;
+    let visitor = desk.visiting_alice();
+    let mut events = visitor.events().await;
+    for (answer, question) in [("one", "The first?"), ("two", "The second?")] {
+        let page = loop {
+            let page = visitor.look().await;
+            if page.text.contains(question) {
+                break page;
+            }
+            events.next().await.unwrap();
+        };
+        let task = client.get(&id).await;
+        assert_eq!(task["status"], "working");
+        assert_eq!(
+            task["statusMessage"],
+            "a person is asked in the server's inbox"
+        );
+        assert_eq!(task["inputRequests"], json!(null));
+        let page = visitor
+            .submit(&page.form().filled("answer", &[("f0", answer)]))
+            .await;
+        assert_eq!(page.status, 303);
+    }
+    assert_eq!(client.until_text(&id).await, "one,two");
+    // A call that is no task is asked nothing that its client cannot show.
+    let inline = desk.alice().declaring(Declares::Nothing);
+    let reply = inline.call("twice", json!({})).await;
+    reply.refused(-32021, &["elicitation"]);
+    visitor.look().await.shows(&["No open questions"]);
+}
+
+#[tokio::test]
+async fn whoever_has_no_inbox_is_not_asked_there() {
+    let careful = Desk::open(nameless().inbox()).await;
+    let client = careful.client("none").declaring(Declares::NoElicitation);
+    let id = client.task("twice", json!({})).await;
+    let task = client.until(&id, "failed").await;
+    assert_eq!(task["error"]["code"], -32021, "{task}");
 }

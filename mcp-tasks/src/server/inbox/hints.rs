@@ -124,7 +124,11 @@ fn quoted(words: &str) -> String {
     let mut parts = words.split('`');
     let mut quoted = parts.next().unwrap_or_default().to_owned();
     for (place, part) in parts.enumerate() {
-        quoted.push(if place % 2 == 0 { '\u{201c}' } else { '\u{201d}' });
+        quoted.push(if place % 2 == 0 {
+            '\u{201c}'
+        } else {
+            '\u{201d}'
+        });
         quoted.push_str(part);
     }
     quoted
@@ -199,7 +203,11 @@ mod tests {
         for (label, rule, words) in [
             ("Name", "is required", "Name is required."),
             ("Error:", "is required", "Error: This is required."),
-            ("Ship it?", "must be true or false", "Ship it? This must be true or false."),
+            (
+                "Ship it?",
+                "must be true or false",
+                "Ship it? This must be true or false.",
+            ),
             (
                 "Colour",
                 "must be one of `red`, `blue`, got `green`",

@@ -37,7 +37,7 @@ use super::access::Access;
 use super::callers::{Callers, Unauthenticated};
 use crate::observe::story;
 use crate::protocol::{ErrorCode, FieldError, ProtocolError};
-use crate::runtime::{Heard, Runtime, Seats};
+use crate::runtime::{Heard, Inbox as Reach, Runtime, Seats};
 use crate::task::Caller;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -48,18 +48,9 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// Who may come to an inbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Visitors {
-    /// Those of whom it is known who they are.
-    Authenticated,
-    /// Also those of whom it is not, who see each other's tasks.
-    Anybody,
-}
-
 /// What the inbox is told by the builder.
 pub(super) struct InboxConfig {
-    pub(super) visitors: Visitors,
+    pub(super) visitors: Reach,
     pub(super) access: Access,
     pub(super) callers: Callers,
     pub(super) stop: CancellationToken,
@@ -107,7 +98,7 @@ impl InboxService {
     /// stranger to it, so that nobody would see anything.
     pub(super) fn needs_a_layer(&self) -> bool {
         let config = &self.inbox.config;
-        config.visitors == Visitors::Authenticated && config.callers.are_said_by_a_layer()
+        config.visitors == Reach::Authenticated && config.callers.are_said_by_a_layer()
     }
 }
 
@@ -153,7 +144,7 @@ impl Inbox {
             story::unauthenticated();
             Refused::Stranger(stranger)
         })?;
-        if caller.is_anonymous() && self.config.visitors == Visitors::Authenticated {
+        if !self.config.visitors.is_for(&caller) {
             story::unauthenticated();
             return Err(refuse(
                 403,
