@@ -154,7 +154,7 @@ export const cases = {
     await form.getByLabel("Date and time").fill("2026-07-28T09:30");
     await form.getByRole("group", { name: "Level (required)" }).getByLabel("high").check();
     await form.getByRole("button", { name: "Answer" }).click();
-    await form.getByRole("link", { name: /^Moment must be a time with its offset/ }).waitFor();
+    await form.getByRole("link", { name: /^Moment needs its offset from UTC/ }).waitFor();
     await shot(page, "error without script");
     await form.getByLabel("Offset from UTC").selectOption("+02:00");
     await form.getByRole("group", { name: "Levels (required)" }).getByLabel("low").check();

@@ -11,6 +11,7 @@ use super::{InputKind, TASKS_EXTENSION};
 /// may ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Read", into = "Written")]
+#[allow(clippy::struct_excessive_bools, reason = "each is said by itself")]
 pub struct Capabilities {
     /// The Tasks extension.
     pub tasks: bool,

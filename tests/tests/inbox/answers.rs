@@ -141,7 +141,7 @@ async fn what_does_not_fit_comes_back_as_it_was_typed_with_all_that_is_wrong() {
         (1, "Short must have 2 to 4 characters, not 8."),
         (3, "Email must be a mail address"),
         (5, "Day must be a date"),
-        (6, "Moment must be a time with its offset"),
+        (6, "Moment needs its offset from UTC"),
         (7, "Ratio must be a number."),
         (8, "Percent must be between 1 and 100, got 101."),
         (11, "Level is required."),

@@ -42,7 +42,16 @@ impl Draft {
         }
     }
 
-    pub(super) fn with(mut self, errors: Vec<FieldError>) -> Self {
+    /// Says what is wrong with it, in the terms of what is on the page.
+    pub(super) fn with(mut self, question: &Question, mut errors: Vec<FieldError>) -> Self {
+        if let Asks::Form(form) = &question.asks {
+            for ((name, _), filled) in form.fields().zip(&self.filled) {
+                let its = errors.iter_mut().find(|error| error.field == name);
+                if let (Some(error), Some(rule)) = (its, filled.own_rule()) {
+                    rule.clone_into(&mut error.rule);
+                }
+            }
+        }
         self.errors = errors;
         self
     }

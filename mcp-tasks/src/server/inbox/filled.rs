@@ -95,6 +95,18 @@ impl Filled {
         }
     }
 
+    /// What is wrong with what people see as more than one control, where the form
+    /// knows of one value.
+    pub(super) fn own_rule(&self) -> Option<&'static str> {
+        match self {
+            Self::Moment { local, offset } if !local.is_empty() && offset.is_empty() => {
+                Some("needs its offset from UTC, too")
+            }
+            Self::Moment { local, .. } if !local.is_empty() => Some("must be a date and a time"),
+            _ => None,
+        }
+    }
+
     /// The answer that this is; `None` where nothing was filled in.
     ///
     /// What cannot be read is given on as text: it is for the form to say what

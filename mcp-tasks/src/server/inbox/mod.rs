@@ -221,9 +221,8 @@ impl Inbox {
             Err(error) => return Err(error.into()),
         };
         let mut questions = self.questions(caller).await?;
-        let card = question.card.clone();
+        let failed = Some((question.card.clone(), draft.with(&question, errors)));
         questions.put(question);
-        let failed = Some((card, draft.with(errors)));
         let page = self.page(caller, questions, None, failed).await?;
         Ok(html(StatusCode::UNPROCESSABLE_ENTITY, page))
     }
