@@ -12,6 +12,7 @@ mod fields;
 mod filled;
 mod hints;
 mod live;
+mod offer;
 mod page;
 mod questions;
 mod token;
