@@ -32,12 +32,13 @@ pub(super) async fn serve(server: &BuiltServer, address: impl ToSocketAddrs) -> 
         .await
         .map_err(doing(&format!("listening on {addresses:?}")))?;
     let address = listener.local_addr().map_err(doing("listening"))?;
-    say(&format!("listening on http://{address}/mcp"));
     let mut application = Router::new().route_service("/mcp", server.service());
     if let Some(inbox) = &server.inbox {
         say(&format!("inbox at http://{address}{INBOX}"));
         application = application.route_service(INBOX, inbox.clone());
     }
+    // The last line: whoever waits for it has read the others.
+    say(&format!("listening on http://{address}/mcp"));
     let serving = axum::serve(listener, application)
         .with_graceful_shutdown(server.stop.clone().cancelled_owned());
     match server.until_told(serving.into_future()).await {

@@ -11,7 +11,7 @@ impl<H: ServerHandler> TaskServer<H> {
     /// can show. Default: there is none.
     ///
     /// [`serve_http`](Self::serve_http) serves it at `/inbox`; in an application
-    /// [`BuiltServer::inbox_service`] is mounted wherever it suits, behind what
+    /// [`BuiltServer::inbox_service`](crate::server::BuiltServer::inbox_service) is mounted wherever it suits, behind what
     /// says who calls. Who somebody is, and so what they see, is found as for every
     /// other request, by [`bearer_tokens`](Self::bearer_tokens), by
     /// [`caller`](Self::caller), or by a layer; with bearer tokens a browser asks
