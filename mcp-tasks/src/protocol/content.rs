@@ -136,7 +136,7 @@ impl ContentBlock {
     }
 
     /// Its kind, as in `text`.
-    pub(crate) fn kind(&self) -> Option<&str> {
+    pub fn kind(&self) -> Option<&str> {
         self.get("type")?.as_str()
     }
 
@@ -207,6 +207,25 @@ impl ToolResult {
             is_error: true,
             ..Self::text(text)
         }
+    }
+
+    /// What its blocks of text say, one below the other; empty if there are none.
+    ///
+    /// ```
+    /// use mcp_tasks::protocol::{ContentBlock, ToolResult};
+    ///
+    /// let mut result = ToolResult::text("done");
+    /// result.content.push(ContentBlock::image([7], "image/png"));
+    /// result.content.push(ContentBlock::text("at noon"));
+    /// assert_eq!(result.content_text(), "done\nat noon");
+    /// ```
+    pub fn content_text(&self) -> String {
+        let texts: Vec<_> = self
+            .content
+            .iter()
+            .filter_map(ContentBlock::as_text)
+            .collect();
+        texts.join("\n")
     }
 }
 
