@@ -213,7 +213,7 @@ async fn result(stage: &Stage, lives: &Lives, id: &str) -> anyhow::Result<(Strin
         }
         result => result?,
     };
-    let text = result.content_text();
+    let text = result.to_text();
     let style = if result.is_error {
         Style::Bad
     } else {

@@ -30,11 +30,19 @@ use desk::Handler;
 pub(super) use desk::{Desk, Seated};
 #[cfg(feature = "client")]
 pub(in crate::client) use http::Http;
+use stdio::Ending;
 pub(super) use stdio::Launch;
 pub use tap::Direction;
 use tap::Slot;
 pub(super) use tap::{Ear, Show, Tap, Told};
 pub(super) use trouble::Trouble;
+
+/// How long a server may take to say what it is. One of an older session that
+/// passes over what it does not know is asked once more after ten seconds.
+const HANDSHAKE: Duration = Duration::from_secs(40);
+
+/// How long a server that said nothing is given to end by itself.
+const ENDING: Duration = Duration::from_millis(500);
 
 /// Who is handed the lines that a server writes to its stderr.
 pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -137,7 +145,14 @@ impl Link {
         if let Some(lost) = live.take() {
             lost.close().await;
         }
-        let fresh = Arc::new(self.connect().await.map_err(Trouble::Connect)?);
+        let connected = match tokio::time::timeout(HANDSHAKE, self.connect()).await {
+            Ok(connected) => connected,
+            Err(_) => Err(ClientError::Connect {
+                server: self.name(),
+                problem: format!("it did not say what it is within {HANDSHAKE:?}"),
+            }),
+        };
+        let fresh = Arc::new(connected.map_err(Trouble::Connect)?);
         *live = Some(Arc::clone(&fresh));
         Ok(fresh)
     }
@@ -173,7 +188,11 @@ impl Link {
                 match self.start(launch, log.clone(), lifecycle).await {
                     // There are servers of older sessions that end when the first
                     // message is another than they expect.
-                    Err((ClientInitializeError::ConnectionClosed(_), _)) => self
+                    Err((
+                        ClientInitializeError::ConnectionClosed(_)
+                        | ClientInitializeError::TransportError { .. },
+                        _,
+                    )) => self
                         .start(launch, log.clone(), ClientLifecycleMode::Initialize)
                         .await
                         .map_err(|(_, error)| error),
@@ -206,18 +225,18 @@ impl Link {
             let server = self.name();
             (closed, ClientError::Connect { server, problem })
         })?;
-        let (ended, process) = (transport.ended(), transport.process());
+        let (mut ended, process) = (transport.ended(), transport.process());
         let handler = self.handler(&tap);
         match handler.serve_with_lifecycle(transport, lifecycle).await {
             Ok(running) => Ok(self.running(running, tap, process)),
             Err(error) => {
-                let status = *ended.lock().unwrap_or_else(PoisonError::into_inner);
-                let words = match status {
-                    Some(status) => ClientError::Connect {
+                // One that has ended by itself is why there is no connection.
+                let words = match ended.within(ENDING).await {
+                    Some(Ending::ByItself(Some(status))) => ClientError::Connect {
                         server: self.name(),
                         problem: format!("it ended before it had answered ({status})"),
                     },
-                    None => self.cannot_connect(&error),
+                    _ => self.cannot_connect(&error),
                 };
                 Err((error, words))
             }
