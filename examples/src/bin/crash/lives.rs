@@ -85,7 +85,7 @@ impl Lives {
         id: &str,
     ) -> anyhow::Result<(CallState, Duration)> {
         let begun = Instant::now();
-        let state = self.client.get(id).await?;
+        let task = self.client.get(id).await?;
         let took = begun.elapsed();
         let killed = std::mem::replace(&mut self.process, process_of(&self.client).await?);
         if self.process == killed {
@@ -99,7 +99,7 @@ impl Lives {
             "It knows of the task, {} ms after its start.",
             took.as_millis()
         ))?;
-        Ok((state, took))
+        Ok((task, took))
     }
 
     /// The questions that the server last sent, word for word.

@@ -78,9 +78,9 @@ pub(crate) async fn play(stage: &mut Stage) -> anyhow::Result<Played> {
     stage.say(&words)?;
 
     stage.act("Started again, the server asks the same").await?;
-    let (state, second_reply) = lives.go_on(stage, &id).await?;
+    let (task, second_reply) = lives.go_on(stage, &id).await?;
     let second_process = lives.process;
-    let question = only_question(state).context("the task has not gone on asking")?;
+    let question = only_question(task).context("the task has not gone on asking")?;
     let after = show(stage, &lives, &question)?;
     let signature = answer(stage, &lives, &id, question).await?;
 
@@ -91,8 +91,8 @@ pub(crate) async fn play(stage: &mut Stage) -> anyhow::Result<Played> {
     stage.say("No transfer yet: if it had begun, it has come to nothing.")?;
 
     stage.act("Started once more, it goes on by itself").await?;
-    let (state, third_reply) = lives.go_on(stage, &id).await?;
-    let asked_again = !state.questions.is_empty();
+    let (task, third_reply) = lives.go_on(stage, &id).await?;
+    let asked_again = !task.questions.is_empty();
     let (result, is_error) = result(stage, &lives, &id).await?;
     let ledger = stage.show_ledger()?;
     let third_process = lives.process;
