@@ -32,8 +32,8 @@ pub(super) struct Reader {
 
 /// The file as the reader sees it at one moment.
 pub(super) struct Archive {
-    connection: Connection,
-    snapshots: Snapshots,
+    pub(super) connection: Connection,
+    pub(super) snapshots: Snapshots,
 }
 
 impl Reader {
