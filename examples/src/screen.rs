@@ -4,7 +4,9 @@
 //! Much of it comes from the other side of a connection, so characters that
 //! could steer the terminal are never passed on.
 
-use std::io::{self, IsTerminal as _, Stderr, Stdout, Write};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The columns that are used.
 pub const WIDTH: usize = 80;
@@ -36,43 +38,62 @@ impl Style {
     }
 }
 
-/// A place to show lines.
-#[derive(Debug)]
-pub struct Screen<W> {
-    out: W,
+/// A place to show lines, which may come from several at once; a cheap handle.
+#[derive(Clone)]
+pub struct Screen {
+    output: Arc<Mutex<Output>>,
     colours: bool,
+    /// Whether this handle is that of the one who asks.
+    asks: bool,
 }
 
-impl Screen<Stdout> {
+struct Output {
+    out: Box<dyn Write + Send>,
+    /// Whether somebody is being asked something.
+    is_asking: bool,
+    /// What the others have shown meanwhile.
+    waiting: Vec<u8>,
+}
+
+/// A screen on which somebody is asked something. What others show meanwhile
+/// is kept until this is dropped: nobody likes to be interrupted while typing.
+pub(crate) struct Asking {
+    screen: Screen,
+    /// Whether a line has been begun that somebody types the rest of.
+    is_typing: bool,
+}
+
+impl Screen {
     /// The standard output; with colours if that is a terminal and `NO_COLOR`
     /// is not set.
     pub fn stdout() -> Self {
-        let out = io::stdout();
-        let colours = out.is_terminal() && colours_wanted();
-        Self { out, colours }
+        Self::of(io::stdout())
     }
-}
 
-impl Screen<Stderr> {
     /// The standard error, likewise.
     pub fn stderr() -> Self {
-        let out = io::stderr();
-        let colours = out.is_terminal() && colours_wanted();
-        Self { out, colours }
+        Self::of(io::stderr())
     }
-}
 
-fn colours_wanted() -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-impl<W: Write> Screen<W> {
-    /// A screen without colours.
-    pub fn plain(out: W) -> Self {
+    fn of(out: impl Write + IsTerminal + Send + 'static) -> Self {
+        let colours = out.is_terminal() && colours_wanted();
         Self {
-            out,
+            colours,
+            ..Self::plain(out)
+        }
+    }
+
+    /// A screen without colours.
+    pub fn plain(out: impl Write + Send + 'static) -> Self {
+        let output = Output {
+            out: Box::new(out),
+            is_asking: false,
+            waiting: Vec::new(),
+        };
+        Self {
+            output: Arc::new(Mutex::new(output)),
             colours: false,
+            asks: false,
         }
     }
 
@@ -81,13 +102,11 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// Those of writing.
-    pub fn show(&mut self, indent: usize, style: Style, text: &str) -> io::Result<()> {
-        for line in text.lines() {
-            for line in wrap(&harmless(line), WIDTH - indent) {
-                self.line(indent, style, &line)?;
-            }
-        }
-        Ok(())
+    pub fn show(&self, indent: usize, style: Style, text: &str) -> io::Result<()> {
+        let lines = text.lines();
+        let lines = lines.flat_map(|line| wrap(&harmless(line), WIDTH - indent));
+        let lines = lines.map(|line| self.line(indent, style, &line));
+        self.write(&lines.collect::<String>())
     }
 
     /// Shows lines that are laid out already.
@@ -95,11 +114,10 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// Those of writing.
-    pub fn show_as_is(&mut self, style: Style, text: &str) -> io::Result<()> {
-        for line in text.lines() {
-            self.line(0, style, &harmless(line))?;
-        }
-        Ok(())
+    pub fn show_as_is(&self, style: Style, text: &str) -> io::Result<()> {
+        let lines = text.lines();
+        let lines = lines.map(|line| self.line(0, style, &harmless(line)));
+        self.write(&lines.collect::<String>())
     }
 
     /// Shows an empty line.
@@ -107,37 +125,92 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// Those of writing.
-    pub fn space(&mut self) -> io::Result<()> {
-        writeln!(self.out)
+    pub fn space(&self) -> io::Result<()> {
+        self.write("\n")
     }
 
-    /// Shows where to type.
-    ///
-    /// # Errors
-    ///
-    /// Those of writing.
-    pub fn cursor(&mut self, indent: usize) -> io::Result<()> {
-        write!(self.out, "{:indent$}> ", "")?;
-        self.out.flush()
-    }
-
-    /// Ends the line that [`cursor`](Self::cursor) began.
-    ///
-    /// # Errors
-    ///
-    /// Those of writing.
-    pub fn finish_line(&mut self, typed: &str) -> io::Result<()> {
-        writeln!(self.out, "{}", harmless(typed))
-    }
-
-    fn line(&mut self, indent: usize, style: Style, line: &str) -> io::Result<()> {
-        match style.code() {
-            Some(code) if self.colours => {
-                writeln!(self.out, "{:indent$}\x1b[{code}m{line}\x1b[0m", "")
-            }
-            _ => writeln!(self.out, "{:indent$}{line}", ""),
+    /// Has the screen for a question.
+    pub(crate) fn asking(&self) -> Asking {
+        self.output().is_asking = true;
+        let screen = Self {
+            asks: true,
+            ..self.clone()
+        };
+        Asking {
+            screen,
+            is_typing: false,
         }
     }
+
+    fn line(&self, indent: usize, style: Style, line: &str) -> String {
+        match style.code() {
+            Some(code) if self.colours => format!("{:indent$}\x1b[{code}m{line}\x1b[0m\n", ""),
+            _ => format!("{:indent$}{line}\n", ""),
+        }
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        let mut output = self.output();
+        if output.is_asking && !self.asks {
+            output.waiting.extend_from_slice(text.as_bytes());
+            return Ok(());
+        }
+        output.out.write_all(text.as_bytes())?;
+        output.out.flush()
+    }
+
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Asking {
+    /// Shows where to type.
+    pub(crate) fn cursor(&mut self, indent: usize) -> io::Result<()> {
+        self.is_typing = true;
+        self.write(&format!("{:indent$}> ", ""))
+    }
+
+    /// What was typed has ended the line, on a terminal; elsewhere it is `shown`.
+    pub(crate) fn typed(&mut self, shown: Option<&str>) -> io::Result<()> {
+        self.is_typing = false;
+        match shown {
+            Some(shown) => self.write(&format!("{}\n", harmless(shown))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::ops::Deref for Asking {
+    type Target = Screen;
+
+    fn deref(&self) -> &Screen {
+        &self.screen
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let mut output = self.output();
+        output.is_asking = false;
+        let mut waiting = std::mem::take(&mut output.waiting);
+        if self.is_typing {
+            waiting.insert(0, b'\n');
+        }
+        // If that fails, so does whatever is shown next.
+        let _ = output.out.write_all(&waiting);
+    }
+}
+
+impl fmt::Debug for Screen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").finish_non_exhaustive()
+    }
+}
+
+fn colours_wanted() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// The line without characters that a terminal would act on.
@@ -180,15 +253,56 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A screen that a test can read.
+#[cfg(test)]
+#[derive(Clone, Default)]
+pub(crate) struct Seen(Arc<Mutex<Vec<u8>>>);
+
+#[cfg(test)]
+impl Seen {
+    pub(crate) fn screen(&self) -> Screen {
+        Screen::plain(self.clone())
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+#[cfg(test)]
+impl Write for Seen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shown(indent: usize, text: &str) -> String {
-        let mut out = Vec::new();
-        let mut screen = Screen::plain(&mut out);
-        screen.show(indent, Style::Bad, text).unwrap();
-        String::from_utf8(out).unwrap()
+        let seen = Seen::default();
+        seen.screen().show(indent, Style::Bad, text).unwrap();
+        seen.text()
+    }
+
+    #[test]
+    fn nobody_is_interrupted_while_typing() {
+        let seen = Seen::default();
+        let screen = seen.screen();
+        let mut asking = screen.asking();
+        screen.show(0, Style::Plain, "news").unwrap();
+        asking.show(0, Style::Plain, "Well?").unwrap();
+        asking.cursor(0).unwrap();
+        asking.typed(Some("yes")).unwrap();
+        assert_eq!(seen.text(), "Well?\n> yes\n");
+        drop(asking);
+        screen.show(0, Style::Plain, "more").unwrap();
+        assert_eq!(seen.text(), "Well?\n> yes\nnews\nmore\n");
     }
 
     #[test]

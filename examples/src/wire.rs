@@ -2,15 +2,15 @@
 //! broken into lines where one line would be too long.
 
 use indexmap::IndexMap;
+use mcp_tasks::client::Direction;
 use serde_json::value::RawValue;
 
-use crate::connection::Direction;
 use crate::screen::WIDTH;
 
 /// A message with its direction, on as many lines as it needs.
 ///
 /// ```
-/// use mcp_tasks_examples::connection::Direction;
+/// use mcp_tasks::client::Direction;
 ///
 /// let message = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 /// assert_eq!(

@@ -15,6 +15,16 @@ fn lines_of(run: &Run, text: &str) -> usize {
     run.out.lines().filter(|line| line.contains(text)).count()
 }
 
+/// The processes of the server, one after the other.
+fn processes(run: &Run) -> Vec<String> {
+    let starts = run.out.lines().filter_map(|line| {
+        let is_start = line.contains("The server runs") || line.contains("started the server");
+        let (_, process) = line.rsplit_once("process ")?;
+        is_start.then(|| process.trim_end_matches('.').to_owned())
+    });
+    starts.collect()
+}
+
 fn fresh_directory(name: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&path);
@@ -31,10 +41,12 @@ fn a_task_outlives_two_kills_without_any_input() {
         "Pay Grace 120 euros?",
         "kill -9 ",
         "SIGKILL",
-        "went away before it answered",
+        "The client has started the server again",
         "under the key `signature`",
         "question `signature` answered",
         "kill -9 ",
+        "SIGKILL",
+        "The client has started the server again",
         "Completed: Grace got 120 euros, signed Ada",
         "What was promised",
     ]);
@@ -42,6 +54,11 @@ fn a_task_outlives_two_kills_without_any_input() {
     assert_eq!(lines_of(&run, "BROKEN"), 0, "{}", run.out);
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert_eq!(run.err, "");
+    let mut processes = processes(&run);
+    assert_eq!(processes.len(), 3, "{}", run.out);
+    processes.sort();
+    processes.dedup();
+    assert_eq!(processes.len(), 3, "{}", run.out);
     // Paths are as long as they are.
     let is_path = |line: &&str| line.contains(".db") || line.contains(".txt");
     let mut words = run.out.lines().filter(|line| !is_path(line));

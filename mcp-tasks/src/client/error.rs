@@ -6,6 +6,9 @@ use std::time::Duration;
 use super::Question;
 use crate::protocol::ProtocolError;
 
+// What went wrong further down stands in the words, and so is no `source`: with
+// both, whoever prints a chain of errors reads it twice.
+
 /// Why a client cannot do what it was asked to.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,7 +30,6 @@ pub enum ClientError {
         /// The request that was refused.
         method: String,
         /// The server's words.
-        #[source]
         error: ProtocolError,
     },
     /// The reply is not what the method returns.
@@ -72,8 +74,8 @@ pub enum ClientError {
 pub enum CallError {
     /// The call, or the task that it became, failed: code, message and data as
     /// the server gave them.
-    #[error("{0}")]
-    Failed(#[source] ProtocolError),
+    #[error(transparent)]
+    Failed(ProtocolError),
     /// It was cancelled.
     #[error("the call was cancelled{}", .message.as_deref().map(|message| format!(": {message}")).unwrap_or_default())]
     Cancelled {
@@ -99,7 +101,6 @@ pub enum CallError {
         /// The question, which is still open.
         key: Arc<str>,
         /// The server's words.
-        #[source]
         error: ProtocolError,
     },
     /// It was not done in time. The task, if it is one, was cancelled.
@@ -117,7 +118,6 @@ pub enum CallError {
         /// The task.
         id: Option<Arc<str>>,
         /// The last that was heard.
-        #[source]
         error: ClientError,
     },
     /// Nothing of this name is open: it never was, is answered, or was withdrawn.
@@ -143,5 +143,38 @@ fn lost(id: Option<&str>) -> String {
     match id {
         Some(id) => format!("lost sight of task {id}"),
         None => "lost sight of the call, which may or may not have run".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::ErrorCode;
+
+    #[test]
+    fn a_chain_of_errors_says_nothing_twice() {
+        let error = || ProtocolError::new(ErrorCode::INVALID_PARAMS, "there is no such task");
+        let refused = || ClientError::Refused {
+            method: "tasks/get".to_owned(),
+            error: error(),
+        };
+        let id = Some(Arc::from("t1"));
+        let key = Arc::from("approval");
+        for error in [
+            CallError::Failed(error()),
+            CallError::Refused {
+                key,
+                error: error(),
+            },
+            CallError::Lost {
+                id,
+                error: refused(),
+            },
+            CallError::Client(refused()),
+        ] {
+            let chain = format!("{:#}", anyhow::Error::new(error));
+            let times = chain.matches("there is no such task").count();
+            assert_eq!(times, 1, "{chain}");
+        }
     }
 }

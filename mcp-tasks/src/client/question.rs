@@ -65,6 +65,33 @@ pub enum QuestionKind {
 }
 
 impl Question {
+    /// A question as a client would put it, to test [`Answers`](super::Answers)
+    /// with.
+    ///
+    /// ```
+    /// use mcp_tasks::client::{Answer, Answers, Question, QuestionKind};
+    /// use mcp_tasks::protocol::Form;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let policy = async |question: Question| match &*question.key {
+    ///     "sure" => Some(Answer::consent()),
+    ///     _ => Some(Answer::decline()),
+    /// };
+    /// let message = "Sure?".to_owned();
+    /// let form = Form::new();
+    /// let asked = Question::new("sure", QuestionKind::Form { message, form });
+    /// assert_eq!(policy.answer(asked).await, Some(Answer::consent()));
+    /// # }
+    /// ```
+    pub fn new(key: impl Into<Arc<str>>, kind: QuestionKind) -> Self {
+        Self {
+            key: key.into(),
+            task: None,
+            tool: None,
+            kind,
+        }
+    }
+
     /// The words for a person; empty if there are none.
     pub fn message(&self) -> &str {
         match &self.kind {

@@ -137,7 +137,7 @@ impl ContentBlock {
     }
 
     /// Its kind, as in `text`.
-    pub(crate) fn kind(&self) -> Option<&str> {
+    pub fn kind(&self) -> Option<&str> {
         self.get("type")?.as_str()
     }
 
@@ -211,6 +211,15 @@ impl ToolResult {
     }
 
     /// The text of all blocks of text, a line break between two.
+    ///
+    /// ```
+    /// use mcp_tasks::protocol::{ContentBlock, ToolResult};
+    ///
+    /// let mut result = ToolResult::text("done");
+    /// result.content.push(ContentBlock::image([7], "image/png"));
+    /// result.content.push(ContentBlock::text("at noon"));
+    /// assert_eq!(result.to_text(), "done\nat noon");
+    /// ```
     pub fn to_text(&self) -> String {
         let texts: Vec<_> = self
             .content

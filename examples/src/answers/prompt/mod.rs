@@ -5,35 +5,51 @@
 
 mod field;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, IsTerminal as _};
 
-use mcp_tasks::protocol::{Content, Field};
-use serde_json::value::to_raw_value;
+use mcp_tasks::client::{Answer, Answers, Question, QuestionKind};
+use mcp_tasks::protocol::{Content, Field, Form, InputKind, ProtocolError};
+use tokio::sync::Mutex;
 
-use super::{Action, Answer, Answers, AnswersError, Question};
-use crate::screen::{Screen, Style};
+use super::Keyboard;
+use crate::screen::{Asking, Screen, Style};
 
 const INDENT: usize = 2;
 
 /// A person at a terminal, or whatever else reads and writes lines.
 #[derive(Debug)]
-pub struct Prompt<R, W> {
-    input: R,
-    screen: Screen<W>,
+pub struct Prompt {
+    /// Whoever has it asks; the others wait for their turn.
+    keyboard: Mutex<Keyboard>,
+    screen: Screen,
+    echo: bool,
+}
+
+/// A question that is being put.
+struct Conversation<'a> {
+    keyboard: &'a mut Keyboard,
+    screen: Asking,
     echo: bool,
 }
 
 /// What was typed in place of a value.
-struct Left(Action);
+struct Left(Answer);
 
-impl<R: BufRead, W: Write> Prompt<R, W> {
-    /// Asks on `screen` and reads from `input`.
-    pub fn new(input: R, screen: Screen<W>) -> Self {
+impl Prompt {
+    /// Asks on `screen` whoever types at `keyboard`.
+    pub fn new(keyboard: Keyboard, screen: &Screen) -> Self {
         Self {
-            input,
-            screen,
+            keyboard: Mutex::new(keyboard),
+            screen: screen.clone(),
             echo: false,
         }
+    }
+
+    /// Asks whoever types at the standard input.
+    pub fn stdin(screen: &Screen) -> Self {
+        let input = io::stdin();
+        let echo = !input.is_terminal();
+        Self::new(Keyboard::new(io::BufReader::new(input)), screen).echo(echo)
     }
 
     /// Shows what was read, for an input that, unlike a terminal, does not.
@@ -43,14 +59,72 @@ impl<R: BufRead, W: Write> Prompt<R, W> {
         self
     }
 
-    fn fill_in(&mut self, question: &Question) -> io::Result<Result<Content, Left>> {
-        if question.form.is_empty() {
-            return self.confirm();
+    async fn ask(&self, question: &Question, refusal: Option<&str>) -> io::Result<Answer> {
+        let mut keyboard = self.keyboard.lock().await;
+        let conversation = Conversation {
+            keyboard: &mut keyboard,
+            screen: self.screen.asking(),
+            echo: self.echo,
+        };
+        conversation.put(question, refusal).await
+    }
+}
+
+impl Answers for Prompt {
+    async fn answer(&self, question: Question) -> Option<Answer> {
+        let answer = self.ask(&question, None).await;
+        // A screen that cannot be written to has nobody before it.
+        Some(answer.unwrap_or_else(|_| Answer::dismiss()))
+    }
+
+    async fn refused(&self, question: Question, refusal: ProtocolError) -> Option<Answer> {
+        let answer = self.ask(&question, Some(&refusal.message)).await;
+        Some(answer.unwrap_or_else(|_| Answer::dismiss()))
+    }
+
+    fn kinds(&self) -> Vec<InputKind> {
+        vec![InputKind::Form]
+    }
+}
+
+impl Conversation<'_> {
+    async fn put(mut self, question: &Question, refusal: Option<&str>) -> io::Result<Answer> {
+        self.screen.space()?;
+        if let Some(refusal) = refusal {
+            self.say(Style::Bad, "The server does not take this answer:")?;
+            self.say(Style::Bad, refusal)?;
+            self.screen.space()?;
+        }
+        let heading = format!("The server asks (key `{}`):", question.key);
+        self.screen.show(0, Style::Plain, &heading)?;
+        self.screen.space()?;
+        let QuestionKind::Form { message, form } = &question.kind else {
+            self.say(Style::Bad, "something that is no form, and was not offered")?;
+            return Ok(Answer::dismiss());
+        };
+        self.say(Style::Bold, message)?;
+        self.screen.space()?;
+        self.say(
+            Style::Dim,
+            "Enter takes what stands in [brackets]. /decline says no to the whole \
+             question, /cancel closes it.",
+        )?;
+        let filled_in = self.fill_in(form).await?;
+        self.screen.space()?;
+        match filled_in {
+            Ok(content) => Answer::accept(content).map_err(io::Error::from),
+            Err(Left(answer)) => Ok(answer),
+        }
+    }
+
+    async fn fill_in(&mut self, form: &Form) -> io::Result<Result<Content, Left>> {
+        if form.is_empty() {
+            return self.confirm().await;
         }
         let mut content = Content::new();
-        for (name, field) in question.form.fields() {
-            let required = question.form.is_required(name);
-            match self.field(name, field, required)? {
+        for (name, field) in form.fields() {
+            let required = form.is_required(name);
+            match self.field(name, field, required).await? {
                 Ok(Some(value)) => content.insert(name, value),
                 Ok(None) => {}
                 Err(left) => return Ok(Err(left)),
@@ -60,7 +134,7 @@ impl<R: BufRead, W: Write> Prompt<R, W> {
     }
 
     /// Asks for one field until what is typed fits.
-    fn field(
+    async fn field(
         &mut self,
         name: &str,
         field: &Field,
@@ -73,7 +147,7 @@ impl<R: BufRead, W: Write> Prompt<R, W> {
         }
         self.say(Style::Dim, &field::hint(&field.kind, required))?;
         loop {
-            let typed = match self.read()? {
+            let typed = match self.read().await? {
                 Ok(typed) => typed,
                 Err(left) => return Ok(Err(left)),
             };
@@ -87,77 +161,41 @@ impl<R: BufRead, W: Write> Prompt<R, W> {
     }
 
     /// Asks for nothing but a yes.
-    fn confirm(&mut self) -> io::Result<Result<Content, Left>> {
+    async fn confirm(&mut self) -> io::Result<Result<Content, Left>> {
         self.screen.space()?;
         self.say(Style::Dim, "yes or no [yes]")?;
         loop {
-            let typed = match self.read()? {
+            let typed = match self.read().await? {
                 Ok(typed) => typed,
                 Err(left) => return Ok(Err(left)),
             };
             match field::yes_or_no(&typed) {
                 None if typed.is_empty() => return Ok(Ok(Content::new())),
                 Some(true) => return Ok(Ok(Content::new())),
-                Some(false) => return Ok(Err(Left(Action::Decline))),
+                Some(false) => return Ok(Err(Left(Answer::decline()))),
                 None => self.say(Style::Bad, "It must be yes or no. Please try again.")?,
             }
         }
     }
 
     /// Reads a line; the end of the input closes the question.
-    fn read(&mut self) -> io::Result<Result<String, Left>> {
+    async fn read(&mut self) -> io::Result<Result<String, Left>> {
         self.screen.cursor(INDENT)?;
-        let mut line = String::new();
-        let ended = self.input.read_line(&mut line)? == 0;
-        let typed = line.trim();
-        if self.echo || ended {
-            let shown = if ended { "(end of input)" } else { typed };
-            self.screen.finish_line(shown)?;
-        }
-        Ok(match typed {
-            _ if ended => Err(Left(Action::Cancel)),
-            "/decline" => Err(Left(Action::Decline)),
-            "/cancel" => Err(Left(Action::Cancel)),
-            typed => Ok(typed.to_owned()),
+        let typed = self.keyboard.line().await;
+        let shown = match typed.as_deref() {
+            None => Some("(end of input)"),
+            typed => typed.filter(|_| self.echo),
+        };
+        self.screen.typed(shown)?;
+        Ok(match typed.as_deref() {
+            None | Some("/cancel") => Err(Left(Answer::dismiss())),
+            Some("/decline") => Err(Left(Answer::decline())),
+            Some(typed) => Ok(typed.to_owned()),
         })
     }
 
-    fn say(&mut self, style: Style, text: &str) -> io::Result<()> {
+    fn say(&self, style: Style, text: &str) -> io::Result<()> {
         self.screen.show(INDENT, style, text)
-    }
-}
-
-impl<R: BufRead, W: Write> Answers for Prompt<R, W> {
-    fn answer(
-        &mut self,
-        question: &Question,
-        refusal: Option<&str>,
-    ) -> Result<Answer, AnswersError> {
-        self.screen.space()?;
-        if let Some(refusal) = refusal {
-            self.say(Style::Bad, "The server does not take this answer:")?;
-            self.say(Style::Bad, refusal)?;
-            self.screen.space()?;
-        }
-        let heading = format!("The server asks (key `{}`):", question.key);
-        self.screen.show(0, Style::Plain, &heading)?;
-        self.screen.space()?;
-        self.say(Style::Bold, &question.message)?;
-        self.screen.space()?;
-        self.say(
-            Style::Dim,
-            "Enter takes what stands in [brackets]. /decline says no to the whole \
-             question, /cancel closes it.",
-        )?;
-        let filled_in = self.fill_in(question)?;
-        self.screen.space()?;
-        Ok(match filled_in {
-            Ok(content) => Answer {
-                action: Action::Accept,
-                content: Some(to_raw_value(&content).map_err(io::Error::from)?),
-            },
-            Err(Left(action)) => action.into(),
-        })
     }
 }
 

@@ -15,7 +15,7 @@ struct Claim {
 }
 
 /// Shows all claims; says whether all of them hold.
-pub(crate) fn show(stage: &mut Stage, played: &Played) -> io::Result<bool> {
+pub(crate) fn show(stage: &Stage, played: &Played) -> io::Result<bool> {
     let claims = [
         same_question(played),
         answer_counts(played),

@@ -3,13 +3,13 @@
 //! One program plays both sides. Started by a person it is the client, which
 //! starts itself once more as the server, calls a tool, and then kills the
 //! server with SIGKILL: once while a person is asked, and once right after
-//! their answer was acknowledged. The server is in `tool.rs`; what happens to
-//! it, act by act, is in `story.rs`, and what must have come of it in
-//! `claims.rs`.
+//! their answer was acknowledged. The server is in `tool.rs`; how it is started
+//! and killed is in `lives.rs`, what happens, act by act, in `story.rs`, and
+//! what must have come of it in `claims.rs`.
 
 mod claims;
 mod ledger;
-mod life;
+mod lives;
 mod stage;
 mod story;
 mod tool;
@@ -17,8 +17,8 @@ mod tool;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::{Context as _, Error, bail};
 use clap::{Parser, Subcommand};
-use mcp_tasks_examples::Error;
 use mcp_tasks_examples::screen::{Screen, Style};
 
 use self::stage::Stage;
@@ -62,55 +62,30 @@ enum Role {
     },
 }
 
-/// Why the story broke off.
-#[derive(Debug, thiserror::Error)]
-enum Trouble {
-    /// Client and server do not understand each other.
-    #[error(transparent)]
-    Client(#[from] Error),
-    /// A file cannot be read or written.
-    #[error("{doing}: {error}")]
-    Files {
-        doing: String,
-        #[source]
-        error: std::io::Error,
-    },
-    /// It went on in another way.
-    #[error("{0}")]
-    Plot(String),
-}
-
-impl From<std::io::Error> for Trouble {
-    fn from(error: std::io::Error) -> Self {
-        Self::Client(error.into())
-    }
-}
-
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.command {
-        Some(Role::Serve { directory }) => tool::serve(directory)
-            .await
-            .map_err(|error| error.to_string()),
-        None => play(&cli).await.map_err(|error| error.to_string()),
+        Some(Role::Serve { directory }) => tool::serve(directory).await.map_err(Error::from),
+        None => play(&cli).await,
     };
     match done {
         Ok(code) => code,
-        Err(words) => {
-            let _ = Screen::stderr().show(0, Style::Bad, &format!("crash: {words}"));
+        Err(error) => {
+            let words = format!("crash: {error:#}");
+            let _ = Screen::stderr().show(0, Style::Bad, &words);
             ExitCode::from(2)
         }
     }
 }
 
 /// Tells the story, and holds what came of it against what was promised.
-async fn play(cli: &Cli) -> Result<ExitCode, Trouble> {
+async fn play(cli: &Cli) -> anyhow::Result<ExitCode> {
     let (directory, temporary) = directory(cli.dir.as_deref())?;
     let mut stage = Stage::new(directory, cli.ask, cli.wire);
     let played = story::play(&mut stage).await;
     let kept = match &played {
-        Ok(played) => claims::show(&mut stage, played)?,
+        Ok(played) => claims::show(&stage, played)?,
         Err(_) => false,
     };
     match temporary {
@@ -131,26 +106,25 @@ async fn play(cli: &Cli) -> Result<ExitCode, Trouble> {
 }
 
 /// Where the files go, and what removes them again.
-fn directory(named: Option<&Path>) -> Result<(PathBuf, Option<tempfile::TempDir>), Trouble> {
-    let failed = |doing: String| move |error| Trouble::Files { doing, error };
+fn directory(named: Option<&Path>) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
     let Some(named) = named else {
         let temporary = tempfile::Builder::new()
             .prefix("mcp-tasks-crash-")
             .tempdir()
-            .map_err(failed("no temporary directory can be made".to_owned()))?;
+            .context("no temporary directory can be made")?;
         return Ok((temporary.path().to_owned(), Some(temporary)));
     };
     std::fs::create_dir_all(named)
-        .map_err(failed(format!("{} cannot be made", named.display())))?;
+        .with_context(|| format!("{} cannot be made", named.display()))?;
     for file in [
         named.join(tool::DATABASE),
         ledger::Ledger::in_directory(named).path().to_owned(),
     ] {
         if file.exists() {
-            return Err(Trouble::Plot(format!(
+            bail!(
                 "{} is there already, from another run: remove it, or name another directory",
                 file.display()
-            )));
+            );
         }
     }
     Ok((named.to_owned(), None))

@@ -1,13 +1,15 @@
 //! Where the story is told: a screen, a directory of files, and what the person
 //! who watches has asked for.
 
-use std::io::{self, IsTerminal as _, Stdout};
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcp_tasks_examples::answers::{Action, Answer, Answers, AnswersError, Prompt, Question};
+use mcp_tasks::client::{Answer, Answers, Question};
+use mcp_tasks::protocol::ProtocolError;
+use mcp_tasks_examples::answers::Prompt;
 use mcp_tasks_examples::screen::{Screen, Style};
-use serde_json::value::to_raw_value;
+use serde_json::json;
 use tokio::time::sleep;
 
 use crate::ledger::{Ledger, Line};
@@ -21,48 +23,57 @@ const BREATH: Duration = Duration::from_millis(1200);
 
 /// The stage.
 pub(crate) struct Stage {
-    pub(crate) screen: Screen<Stdout>,
+    pub(crate) screen: Screen,
     pub(crate) directory: PathBuf,
     pub(crate) ledger: Ledger,
-    pub(crate) answers: Box<dyn Answers>,
+    pub(crate) signatory: Signatory,
     pub(crate) wire: bool,
     /// Whether somebody watches, who wants to read along.
     watched: bool,
     acts: u32,
 }
 
-/// Signs.
-struct Signatory;
+/// Who answers the task's question.
+pub(crate) enum Signatory {
+    Watcher(Prompt),
+    Ada(Screen),
+}
 
 impl Answers for Signatory {
-    fn answer(&mut self, question: &Question, _: Option<&str>) -> Result<Answer, AnswersError> {
-        // A single value is a form with this one field.
-        let content = to_raw_value(&serde_json::json!({ "answer": SIGNATORY }))
-            .map_err(|error| AnswersError::Terminal(error.into()))?;
-        let said = format!("{}: {SIGNATORY}", question.key);
-        Screen::stdout().show(2, Style::Plain, &said)?;
-        Ok(Answer {
-            action: Action::Accept,
-            content: Some(content),
-        })
+    async fn answer(&self, question: Question) -> Option<Answer> {
+        match self {
+            Self::Watcher(prompt) => prompt.answer(question).await,
+            Self::Ada(screen) => {
+                let said = format!("{}: {SIGNATORY}", question.key);
+                // She signs, whether anybody sees it or not.
+                let _ = screen.show(2, Style::Plain, &said);
+                // A single value is a form with this one field.
+                Answer::accept(json!({ "answer": SIGNATORY })).ok()
+            }
+        }
+    }
+
+    async fn refused(&self, question: Question, refusal: ProtocolError) -> Option<Answer> {
+        match self {
+            Self::Watcher(prompt) => prompt.refused(question, refusal).await,
+            Self::Ada(_) => None,
+        }
     }
 }
 
 impl Stage {
     pub(crate) fn new(directory: PathBuf, ask: bool, wire: bool) -> Self {
-        let answers: Box<dyn Answers> = if ask {
-            let input = io::stdin();
-            let echo = !input.is_terminal();
-            let prompt = Prompt::new(io::BufReader::new(input), Screen::stdout());
-            Box::new(prompt.echo(echo))
+        let screen = Screen::stdout();
+        let signatory = if ask {
+            Signatory::Watcher(Prompt::stdin(&screen))
         } else {
-            Box::new(Signatory)
+            Signatory::Ada(screen.clone())
         };
         Self {
-            screen: Screen::stdout(),
+            screen,
             ledger: Ledger::in_directory(&directory),
             directory,
-            answers,
+            signatory,
             wire,
             watched: io::stdout().is_terminal(),
             acts: 0,
@@ -90,12 +101,12 @@ impl Stage {
     }
 
     /// Says what happens.
-    pub(crate) fn say(&mut self, words: &str) -> io::Result<()> {
+    pub(crate) fn say(&self, words: &str) -> io::Result<()> {
         self.screen.show(2, Style::Plain, words)
     }
 
     /// Shows what stands in the ledger.
-    pub(crate) fn show_ledger(&mut self) -> io::Result<Vec<Line>> {
+    pub(crate) fn show_ledger(&self) -> io::Result<Vec<Line>> {
         let lines = self.ledger.lines()?;
         self.say("The ledger:")?;
         for line in &lines {

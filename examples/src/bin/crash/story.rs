@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use mcp_tasks_examples::answers::{self, Answer, Answers, AnswersError};
-use mcp_tasks_examples::client::{self, Called, Task};
-use mcp_tasks_examples::drive;
+use anyhow::{Context as _, bail};
+use mcp_tasks::client::{Answers as _, CallError, CallState, ClientError, Question, States};
+use mcp_tasks::protocol::ErrorCode;
+use mcp_tasks_examples::answers::what_was_done;
 use mcp_tasks_examples::screen::Style;
-use serde::Serialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-use crate::Trouble;
 use crate::ledger::Line;
-use crate::life::{Life, is_over};
+use crate::lives::Lives;
 use crate::stage::Stage;
 use crate::tool;
 
@@ -23,7 +21,7 @@ pub(crate) struct Played {
     /// How long each but the first took from its start to its first reply.
     pub(crate) first_replies: [Duration; 2],
     /// What was asked before the first kill, and what after.
-    pub(crate) asked: [Question; 2],
+    pub(crate) asked: [Asked; 2],
     /// The name that was acknowledged before the second kill; `None` for a no.
     pub(crate) signature: Option<String>,
     /// Whether the answered question was put again after it.
@@ -36,9 +34,9 @@ pub(crate) struct Played {
     pub(crate) ledger: Vec<Line>,
 }
 
-/// A question as a client sees it.
+/// A question, as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct Asked {
     pub(crate) key: String,
     /// The request, word for word.
     pub(crate) request: String,
@@ -54,22 +52,25 @@ impl Played {
 const PAYEE: &str = "Grace";
 const EUROS: u32 = 120;
 
-pub(crate) async fn play(stage: &mut Stage) -> Result<Played, Trouble> {
+pub(crate) async fn play(stage: &mut Stage) -> anyhow::Result<Played> {
     introduce(stage)?;
 
     stage
         .act("A call becomes a task, and the task asks")
         .await?;
-    let mut first = Life::start(stage)?;
-    let first_process = first.process;
-    let id = call(stage, &mut first).await?;
-    let (_, before) = question(stage, &mut first, &id).await?;
+    let mut lives = Lives::begin(stage).await?;
+    let first_process = lives.process;
+    stage.say(&format!(
+        "The server runs: this program again, process {first_process}."
+    ))?;
+    let (id, question) = call(stage, &lives).await?;
+    let before = show(stage, &lives, &question)?;
     stage.show_ledger()?;
 
     stage
         .act("The server is killed while the task waits")
         .await?;
-    first.kill(stage, &id).await?;
+    lives.kill(stage).await?;
     let words = format!(
         "What is left of the task is in {}.",
         stage.database().display()
@@ -77,26 +78,25 @@ pub(crate) async fn play(stage: &mut Stage) -> Result<Played, Trouble> {
     stage.say(&words)?;
 
     stage.act("Started again, the server asks the same").await?;
-    let mut second = Life::start(stage)?;
-    let second_process = second.process;
-    let second_reply = first_reply(stage, &mut second, &id).await?;
-    let (task, after) = question(stage, &mut second, &id).await?;
-    let signature = answer(stage, &mut second, &task).await?;
+    let (task, second_reply) = lives.go_on(stage, &id).await?;
+    let second_process = lives.process;
+    let question = only_question(task).context("the task has not gone on asking")?;
+    let after = show(stage, &lives, &question)?;
+    let signature = answer(stage, &lives, &id, question).await?;
 
     // Not a moment between the acknowledgement and this.
     stage.cut("It is killed again, right after it has acknowledged the answer")?;
-    second.kill(stage, &id).await?;
+    lives.kill(stage).await?;
     stage.show_ledger()?;
     stage.say("No transfer yet: if it had begun, it has come to nothing.")?;
 
     stage.act("Started once more, it goes on by itself").await?;
-    let mut third = Life::start(stage)?;
-    let third_process = third.process;
-    let third_reply = first_reply(stage, &mut third, &id).await?;
-    let asked_again = !third.client.get_task(&id).await?.input_requests.is_empty();
-    let (result, is_error) = result(stage, &mut third, &id).await?;
+    let (task, third_reply) = lives.go_on(stage, &id).await?;
+    let asked_again = !task.questions.is_empty();
+    let (result, is_error) = result(stage, &lives, &id).await?;
     let ledger = stage.show_ledger()?;
-    third.end().await;
+    let third_process = lives.process;
+    lives.client.close().await;
 
     Ok(Played {
         processes: [first_process, second_process, third_process],
@@ -110,7 +110,7 @@ pub(crate) async fn play(stage: &mut Stage) -> Result<Played, Trouble> {
     })
 }
 
-fn introduce(stage: &mut Stage) -> Result<(), Trouble> {
+fn introduce(stage: &Stage) -> anyhow::Result<()> {
     stage.screen.show(
         0,
         Style::Plain,
@@ -136,126 +136,84 @@ fn introduce(stage: &mut Stage) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Calls the tool; gives the task's id.
-async fn call(stage: &mut Stage, life: &mut Life) -> Result<String, Trouble> {
-    #[derive(Serialize)]
-    struct Arguments {
-        payee: &'static str,
-        euros: u32,
-    }
-    let arguments = Arguments {
-        payee: PAYEE,
-        euros: EUROS,
-    };
-    let words = format!(
-        "The server runs: this program again, process {}.",
-        life.process
-    );
-    stage.say(&words)?;
-    match life.client.call_tool("pay", arguments).await? {
-        Called::Task(task) => {
-            stage.say(&format!("The call of `pay` is task {}.", task.task_id))?;
-            Ok(task.task_id)
+/// Calls the tool; gives the id of the task, and the question that it comes to.
+async fn call(stage: &Stage, lives: &Lives) -> anyhow::Result<(String, Question)> {
+    let arguments = json!({ "payee": PAYEE, "euros": EUROS });
+    let call = lives.client.call("pay", arguments);
+    let question = first_question(call.states()).await;
+    // From here on the task is on its own: nobody waits for it, or tells it to stop.
+    let id = match call.detach() {
+        Ok(id) => id,
+        Err(call) => {
+            call.await?;
+            bail!("the call of `pay` did not become a task");
         }
-        Called::Result(_) => Err(Trouble::Plot(
-            "the call of `pay` did not become a task".to_owned(),
-        )),
+    };
+    stage.say(&format!("The call of `pay` is task {id}."))?;
+    let question = question.context("the task has ended, and asked nothing")?;
+    Ok((id.to_string(), question))
+}
+
+async fn first_question(mut states: States) -> Option<Question> {
+    loop {
+        let question = only_question(states.next().await?);
+        if question.is_some() {
+            return question;
+        }
     }
 }
 
-/// Waits for the task's question and shows it.
-async fn question(
-    stage: &mut Stage,
-    life: &mut Life,
-    id: &str,
-) -> Result<(Task, Question), Trouble> {
-    let asks = |task: &Task| task.input_requests.len() == 1;
-    let task = life.until(id, "asking", asks).await?;
-    let Some((key, request)) = task.input_requests.first() else {
-        unreachable!("that is what was waited for");
-    };
-    let question = Question {
-        key: key.clone(),
-        request: format!("{} {}", request.method, request.params.get()),
-    };
-    let words = client::question(key, request)?.message;
-    stage.say(&format!("It asks, under the key `{key}`:"))?;
-    stage.screen.show(4, Style::Bold, &words)?;
-    Ok((task, question))
+/// The question of a task that asks one.
+fn only_question(state: CallState) -> Option<Question> {
+    let mut questions = state.questions.into_iter();
+    questions.next().filter(|_| questions.next().is_none())
 }
 
-/// Has the question answered; gives the name that was signed with.
+fn show(stage: &Stage, lives: &Lives, question: &Question) -> anyhow::Result<Asked> {
+    stage.say(&format!("It asks, under the key `{}`:", question.key))?;
+    stage.screen.show(4, Style::Bold, question.message())?;
+    Ok(Asked {
+        key: question.key.to_string(),
+        request: lives.requests()?,
+    })
+}
+
+/// Has the question answered, until the server takes the answer; gives the name
+/// that was signed with.
 async fn answer(
-    stage: &mut Stage,
-    life: &mut Life,
-    task: &Task,
-) -> Result<Option<String>, Trouble> {
-    let Some((key, request)) = task.input_requests.first() else {
-        unreachable!("it was waited for");
-    };
-    let mut overheard = Overheard {
-        answers: stage.answers.as_mut(),
-        last: None,
-    };
-    let (client, screen) = (&mut life.client, &mut stage.screen);
-    drive::answer(
-        client,
-        &task.task_id,
-        (key, request),
-        &mut overheard,
-        screen,
-    )
-    .await?;
-    Ok(overheard.last)
-}
-
-/// Remembers the last answer that was given.
-struct Overheard<'a> {
-    answers: &'a mut dyn Answers,
-    last: Option<String>,
-}
-
-impl Answers for Overheard<'_> {
-    fn answer(
-        &mut self,
-        question: &answers::Question,
-        refusal: Option<&str>,
-    ) -> Result<Answer, AnswersError> {
-        let answer = self.answers.answer(question, refusal)?;
-        let content = answer.content.as_deref().map_or("null", RawValue::get);
-        let content: Value = serde_json::from_str(content).unwrap_or_default();
-        self.last = content["answer"].as_str().map(str::to_owned);
-        Ok(answer)
+    stage: &Stage,
+    lives: &Lives,
+    id: &str,
+    question: Question,
+) -> anyhow::Result<Option<String>> {
+    let key = &question.key;
+    let mut answer = stage.signatory.answer(question.clone()).await;
+    loop {
+        let given = answer.with_context(|| format!("nobody answers `{key}`"))?;
+        match lives.client.answer(id, key, &given).await {
+            Ok(()) => {
+                stage.say(&format!("question `{key}` {}", what_was_done(&given)))?;
+                let sent: Value = serde_json::from_str(given.as_json().get())?;
+                return Ok(sent["content"]["answer"].as_str().map(str::to_owned));
+            }
+            Err(ClientError::Refused { error, .. }) if error.code == ErrorCode::INVALID_PARAMS => {
+                answer = stage.signatory.refused(question.clone(), error).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
-}
-
-/// Waits for the server's first reply, which is about the task.
-async fn first_reply(stage: &mut Stage, life: &mut Life, id: &str) -> Result<Duration, Trouble> {
-    life.client.get_task(id).await?;
-    let took = life.age();
-    stage.say(&format!(
-        "Process {} knows of the task, {} ms after its start.",
-        life.process,
-        took.as_millis()
-    ))?;
-    Ok(took)
 }
 
 /// Waits for the end; gives the text of the result, and whether it is a no.
-async fn result(stage: &mut Stage, life: &mut Life, id: &str) -> Result<(String, bool), Trouble> {
-    let task = life.until(id, "done", is_over).await?;
-    let Some(result) = task.result else {
-        let message = task.status_message.as_deref().unwrap_or("no message");
-        return Err(Trouble::Plot(format!(
-            "the task has ended as {:?}, without a result ({message})",
-            task.status
-        )));
+async fn result(stage: &Stage, lives: &Lives, id: &str) -> anyhow::Result<(String, bool)> {
+    let result = match lives.client.resume(id).await {
+        Err(CallError::Unanswered { questions, .. }) => {
+            let asked: Vec<_> = questions.iter().map(ToString::to_string).collect();
+            bail!("the task asks again: {}", asked.join("; "));
+        }
+        result => result?,
     };
-    let text = result
-        .content
-        .first()
-        .and_then(|block| block["text"].as_str());
-    let text = text.unwrap_or_default().to_owned();
+    let text = result.to_text();
     let style = if result.is_error {
         Style::Bad
     } else {
