@@ -136,12 +136,14 @@ impl Asking {
         Some(open.question)
     }
 
-    /// Takes back what is not among these.
+    /// Takes back what is not among these. One that is asked again later is put
+    /// again: nobody has answered it, and the server waits.
     pub(super) fn keep(&mut self, keys: &HashSet<Arc<str>>) {
         let gone = self.open.keys().filter(|key| !keys.contains(*key));
         let gone: Vec<_> = gone.cloned().collect();
         for key in gone {
             self.close(&key);
+            self.known.remove(&key);
         }
     }
 
