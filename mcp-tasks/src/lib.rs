@@ -68,6 +68,7 @@
 //! | return something | text, [`Json`], [`ContentBlock`], [`ToolResult`], [`ToolError`] |
 //! | serve, alone or around an rmcp handler | `TaskServer` |
 //! | keep tasks | [`TaskStore`], [`MemoryStore`] |
+//! | look into a store without touching it | `store::inspect`, or `mcp-tasks inspect FILE.db` (feature `cli`) |
 //! | see what tasks do, and whose trace they belong to | [Watching it](#watching-it), [`is_replaying`], [`trace_context`] |
 //! | test a function, and crash the server under it | [`testing`] |
 //! | put the router before something else | [`router`], [`runtime`] |
@@ -213,6 +214,7 @@
 //! | `sqlite` (default) | `SqliteStore`: rusqlite with SQLite bundled |
 //! | `client` | [`client`], over stdio and streamable HTTP; reqwest with rustls |
 //! | `client-stdio` (with `client`) | the same without HTTP |
+//! | `cli` | the program `mcp-tasks`: `cargo install mcp-tasks --features cli`; clap, inquire, indicatif |
 //! | `metrics` | counters and histograms |
 //! | `store-parity` | `store::parity`, what every store must do, to run against one of your own |
 //! | none | the engine, the router and the memory store, on tokio and serde |

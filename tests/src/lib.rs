@@ -26,6 +26,7 @@ pub mod scripted;
 mod session;
 mod stdio;
 mod store_file;
+mod visitor;
 mod web;
 
 pub use self::client::{Client, Declares, acknowledged, declared, keys};
@@ -37,6 +38,7 @@ pub use self::progress::Told;
 pub use self::reply::{Failure, Gone, Reply};
 pub use self::session::{Said, Session};
 pub use self::store_file::StoreFile;
+pub use self::visitor::{Page, PageEvents, PageForm, Visitor};
 pub use self::web::web;
 
 /// Makes each of these functions of a transport a test over every transport. One

@@ -8,7 +8,7 @@ use std::time::Instant;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::{Router, routing::any};
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -65,6 +65,7 @@ pub struct Meddler {
 struct Shared {
     client: Client<HttpConnector, Full<Bytes>>,
     upstream: Mutex<String>,
+    target: Mutex<String>,
     tricks: Mutex<Vec<(String, VecDeque<Trick>)>>,
     always: Mutex<Vec<(String, Trick)>>,
     seen: Mutex<Vec<Seen>>,
@@ -80,6 +81,7 @@ impl Meddler {
         let shared = Arc::new(Shared {
             client: Client::builder(TokioExecutor::new()).build_http(),
             upstream: Mutex::new(url.to_owned()),
+            target: Mutex::default(),
             tricks: Mutex::default(),
             always: Mutex::default(),
             seen: Mutex::default(),
@@ -89,6 +91,7 @@ impl Meddler {
         let address = listener.local_addr().expect("it is bound");
         let router = Router::new()
             .route("/mcp", any(meddle))
+            .route("/moved", any(lead_on))
             .with_state(Arc::clone(&shared));
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self {
@@ -100,6 +103,12 @@ impl Meddler {
     /// Where the client finds it.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// A URL of the proxy's that sends the client to this one.
+    pub fn moved(&self, target: &str) -> String {
+        target.clone_into(&mut locked(&self.shared.target));
+        self.url.replace("/mcp", "/moved")
     }
 
     /// Goes on with another server, as one that was started again.
@@ -157,6 +166,10 @@ impl Shared {
             Err(_) => StatusCode::BAD_GATEWAY.into_response(),
         }
     }
+}
+
+async fn lead_on(State(shared): State<Arc<Shared>>) -> Redirect {
+    Redirect::temporary(&locked(&shared.target))
 }
 
 async fn meddle(State(shared): State<Arc<Shared>>, request: Request) -> Response {

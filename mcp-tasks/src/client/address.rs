@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
@@ -22,6 +23,9 @@ const CONCURRENT: usize = 1024;
 /// How large a reply may be: the largest result that this crate's servers allow,
 /// and its envelope.
 const LARGEST: usize = 64 * 1024 * 1024;
+
+/// How often a request may be sent elsewhere.
+const REDIRECTS: usize = 5;
 
 /// A URL and the headers of requests to it.
 pub(super) struct HttpAddress {
@@ -81,8 +85,7 @@ impl HttpAddress {
     ) -> Result<StreamableHttpClientTransport<Http>, ClientError> {
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT)
-            // What a server says is for the client to see, wherever it leads.
-            .redirect(reqwest::redirect::Policy::none())
+            .redirect(same_origin())
             .build()
             .map_err(|error| ClientError::Connect {
                 server: self.shown(),
@@ -96,6 +99,19 @@ impl HttpAddress {
         let http = Http::new(client, Arc::clone(tap));
         Ok(StreamableHttpClientTransport::with_client(http, config))
     }
+}
+
+/// Follows a server to another place of its own, as from `/mcp` to `/mcp/`, and
+/// nowhere else: credentials are for the server that they were given for.
+fn same_origin() -> Policy {
+    Policy::custom(|attempt| {
+        let origin = attempt.previous().first().map(reqwest::Url::origin);
+        if origin != Some(attempt.url().origin()) || attempt.previous().len() > REDIRECTS {
+            attempt.stop()
+        } else {
+            attempt.follow()
+        }
+    })
 }
 
 impl fmt::Debug for HttpAddress {

@@ -146,8 +146,9 @@ impl ClientBuilder {
     }
 
     /// For how long nothing need be heard of the server before a call gives up
-    /// with [`CallError::Lost`](super::CallError::Lost), and until a server that is
-    /// connected to must have said what it is; two minutes by default.
+    /// with [`CallError::Lost`](super::CallError::Lost); two minutes by default. A
+    /// server that is connected to must have said what it is by then, too, and within
+    /// forty seconds at most.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

@@ -14,7 +14,7 @@
 //!     .connect_stdio(std::process::Command::new("deployer"))
 //!     .await?;
 //! let result = client.call("deploy", json!({ "service": "billing" })).await?;
-//! println!("{}", result.content_text());
+//! println!("{}", result.to_text());
 //! # Ok(()) }
 //! ```
 //!

@@ -63,10 +63,10 @@ impl CallState {
     }
 }
 
-/// The states of a call, newest first come: one that is replaced before it is
-/// looked at is passed over.
+/// The states of a call. One that is replaced before it is looked at is passed
+/// over: what comes is the newest.
 ///
-/// It ends with the call. A [`Stream`], for those who have its adapters; else
+/// They end with the call. A [`Stream`], for those who have its adapters; else
 /// [`next`](Self::next) is all there is to it.
 pub struct States {
     /// The wait for the next state; gives the receiver back.

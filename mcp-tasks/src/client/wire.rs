@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, FixedOffset};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -39,6 +40,7 @@ pub(super) struct TaskSeen {
     pub(super) status: TaskStatus,
     pub(super) message: Option<String>,
     pub(super) created_at: Option<String>,
+    pub(super) updated_at: Option<DateTime<FixedOffset>>,
     pub(super) ttl_ms: Option<u64>,
     pub(super) poll_interval: Option<Duration>,
     pub(super) progress: Option<Progress>,
@@ -132,6 +134,7 @@ fn task_of(method: &str, reply: &RawValue) -> Result<TaskSeen, ClientError> {
         status: TaskStatus,
         status_message: Option<String>,
         created_at: Option<String>,
+        last_updated_at: Option<String>,
         ttl_ms: Option<f64>,
         poll_interval_ms: Option<f64>,
         #[serde(default)]
@@ -164,6 +167,9 @@ fn task_of(method: &str, reply: &RawValue) -> Result<TaskSeen, ClientError> {
         status: task.status,
         message: task.status_message,
         created_at: task.created_at,
+        updated_at: task
+            .last_updated_at
+            .and_then(|at| DateTime::parse_from_rfc3339(&at).ok()),
         ttl_ms: task.ttl_ms.map(whole),
         poll_interval: task.poll_interval_ms.map(whole).map(Duration::from_millis),
         progress: task.meta.get(META_PROGRESS).and_then(progress),

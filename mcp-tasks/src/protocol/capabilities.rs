@@ -11,6 +11,7 @@ use super::{InputKind, TASKS_EXTENSION};
 /// may ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Read", into = "Written")]
+#[allow(clippy::struct_excessive_bools, reason = "each is said by itself")]
 pub struct Capabilities {
     /// The Tasks extension.
     pub tasks: bool,
@@ -20,11 +21,21 @@ pub struct Capabilities {
     pub sampling: bool,
     /// Roots.
     pub roots: bool,
+    /// Nothing that the client declares: people find their questions at the server,
+    /// too, in its inbox.
+    pub inbox: bool,
 }
 
 impl Capabilities {
-    /// Whether the client can be asked such questions (P21).
+    /// Whether somebody can be asked such questions: the client (P21), or people in
+    /// the server's inbox.
     pub fn can_be_asked(self, kind: InputKind) -> bool {
+        let is_for_people = matches!(kind, InputKind::Form | InputKind::Url);
+        self.client_can_be_asked(kind) || (self.inbox && is_for_people)
+    }
+
+    /// Whether the client can be asked such questions (P21).
+    pub fn client_can_be_asked(self, kind: InputKind) -> bool {
         match kind {
             InputKind::Form => self.elicitation.form,
             InputKind::Url => self.elicitation.url,
@@ -54,6 +65,8 @@ struct Read {
     sampling: Option<Object>,
     roots: Option<Object>,
     extensions: Option<Object>,
+    #[serde(rename = "rs.mcp-tasks/inbox")]
+    inbox: bool,
 }
 
 impl From<Read> for Capabilities {
@@ -73,6 +86,7 @@ impl From<Read> for Capabilities {
             elicitation,
             sampling: read.sampling.is_some(),
             roots: read.roots.is_some(),
+            inbox: read.inbox,
         }
     }
 }
@@ -88,6 +102,12 @@ struct Written {
     roots: Option<Declared>,
     #[serde(skip_serializing_if = "Option::is_none")]
     extensions: Option<Extensions>,
+    /// Written where it is kept with a task; what a client says of it does not count.
+    #[serde(
+        rename = "rs.mcp-tasks/inbox",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    inbox: bool,
 }
 
 #[derive(Serialize)]
@@ -118,6 +138,7 @@ impl From<Capabilities> for Written {
             }),
             sampling: declared(capabilities.sampling),
             roots: declared(capabilities.roots),
+            inbox: capabilities.inbox,
             extensions: declared(capabilities.tasks).map(|tasks| Extensions { tasks }),
         }
     }
@@ -146,6 +167,7 @@ mod tests {
             "{}",
             r#"{"elicitation":{"form":{},"url":{}},"roots":{}}"#,
             r#"{"sampling":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#,
+            r#"{"elicitation":{"url":{}},"rs.mcp-tasks/inbox":true}"#,
         ] {
             let capabilities = read(text);
             let again = read(&serde_json::to_string(&capabilities).unwrap());

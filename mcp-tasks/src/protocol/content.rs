@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -207,6 +208,26 @@ impl ToolResult {
             is_error: true,
             ..Self::text(text)
         }
+    }
+
+    /// The text of all blocks of text, a line break between two.
+    pub fn to_text(&self) -> String {
+        let texts: Vec<_> = self
+            .content
+            .iter()
+            .filter_map(ContentBlock::as_text)
+            .collect();
+        texts.join("\n")
+    }
+
+    /// The structured content as a value of this type; `null` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else.
+    pub fn structured_as<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        let json = self.structured.as_deref().map_or("null", RawValue::get);
+        serde_json::from_str(json)
     }
 }
 

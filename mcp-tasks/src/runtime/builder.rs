@@ -14,7 +14,9 @@ use super::ids::Ids;
 use super::keeper::Loops;
 use super::lease::Lease;
 use super::rounds::Sealer;
-use super::{Limits, Methods, Runtime, Shared, TaskFn, TaskMethods as _, TaskOwner, Tasks, Tool};
+use super::{
+    Inbox, Limits, Methods, Runtime, Shared, TaskFn, TaskMethods as _, TaskOwner, Tasks, Tool,
+};
 use crate::Error;
 use crate::elicit::{self, Elicit, FormError};
 use crate::flow::{Owner, States};
@@ -36,6 +38,7 @@ pub struct RuntimeBuilder {
     lease: Duration,
     park_after: Duration,
     max_recoveries: u32,
+    inbox: Inbox,
     clock: Clock,
     /// What seals; `None` for the keys in the store.
     state_keys: Option<Vec<Vec<u8>>>,
@@ -67,6 +70,7 @@ impl RuntimeBuilder {
             lease: LEASE,
             park_after: PARK_AFTER,
             max_recoveries: MAX_RECOVERIES,
+            inbox: Inbox::default(),
             clock: Clock::HOST,
             state_keys: None,
             unfit_forms: Vec::new(),
@@ -160,6 +164,13 @@ impl RuntimeBuilder {
     /// it is held; default 5.
     pub fn max_recoveries(mut self, max_recoveries: u32) -> Self {
         self.max_recoveries = max_recoveries;
+        self
+    }
+
+    /// Says who finds questions in an inbox of the server's.
+    #[cfg(feature = "http")]
+    pub(crate) fn inbox(mut self, inbox: Inbox) -> Self {
+        self.inbox = inbox;
         self
     }
 
@@ -260,6 +271,7 @@ impl RuntimeBuilder {
                 sealer,
                 park_after: self.park_after,
                 max_recoveries: self.max_recoveries,
+                inbox: self.inbox,
                 ids: Ids::default(),
                 clock: self.clock,
                 known: Arc::default(),

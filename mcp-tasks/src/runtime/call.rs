@@ -139,7 +139,11 @@ impl Runtime {
             version: definition.version,
             arguments: arguments(call.arguments),
             caller: call.caller.clone(),
-            capabilities: call.capabilities,
+            capabilities: Capabilities {
+                // Whatever a call asks that is no task yet, its client must show.
+                inbox: is_task_at_once && shared.inbox.is_for(call.caller),
+                ..call.capabilities
+            },
             ttl_ms: definition.ttl_ms,
             poll_interval_ms: definition.poll_interval_ms,
             cancel_grace_ms: definition.cancel_grace_ms,
@@ -193,6 +197,21 @@ impl Runtime {
         caller: &Caller,
         answers: &[Answer<'_>],
     ) -> Result<(), ProtocolError> {
+        match self.deliver(id, caller, answers).await? {
+            None => Err(no_such_task()),
+            Some(Delivery::Refused(refusal)) => Err(refusal.into()),
+            Some(Delivery::Recorded(_)) => Ok(()),
+        }
+    }
+
+    /// The same, for those who want to know more than whether it went well;
+    /// `None` if the task does not exist for this caller.
+    pub(super) async fn deliver(
+        &self,
+        id: &TaskId,
+        caller: &Caller,
+        answers: &[Answer<'_>],
+    ) -> Result<Option<Delivery>, ProtocolError> {
         let shared = &self.shared;
         shared.limits.check_answers(answers)?;
         let access = Access::Caller(caller);
@@ -202,18 +221,15 @@ impl Runtime {
             .deliver(id, access, answers, shared.now())
             .await;
         unsure.has_heard(&delivery);
-        match delivery.map_err(|error| store_failed(&error))? {
-            None => Err(no_such_task()),
-            Some(Delivery::Refused(refusal)) => Err(refusal.into()),
-            Some(Delivery::Recorded(change)) => {
-                // An answer changes nothing that time does to the task.
-                story::answers(&change.snapshot, &change.answered, shared.now());
-                if change.changed {
-                    shared.has_news(id, change.unclaimed);
-                }
-                Ok(())
+        let delivery = delivery.map_err(|error| store_failed(&error))?;
+        if let Some(Delivery::Recorded(change)) = &delivery {
+            // An answer changes nothing that time does to the task.
+            story::answers(&change.snapshot, &change.answered, shared.now());
+            if change.changed {
+                shared.has_news(id, change.unclaimed);
             }
         }
+        Ok(delivery)
     }
 
     /// Asks for a task's cancellation; does nothing to one that has ended.

@@ -17,8 +17,11 @@ mod keeper;
 mod known;
 mod lease;
 mod limits;
+mod listing;
 mod methods;
 mod output;
+#[cfg(feature = "http")]
+mod people;
 mod plain;
 mod resume;
 mod rounds;
@@ -43,8 +46,11 @@ pub use call::CallRequest;
 pub use driver::{Asking, ProgressSink, ProgressUpdate, SessionAnswer, SessionClient, Telling};
 pub use limits::Limits;
 pub(crate) use limits::limit_reached;
+pub use listing::TaskFilter;
 pub use methods::{Methods, TaskMethods, TaskOwner};
 pub use output::Called;
+#[cfg(feature = "http")]
+pub(crate) use people::{Changes, Heard};
 pub use plain::{PlainArgument, PlainArguments, plain_schema};
 pub use resume::Mismatch;
 pub(crate) use resume::check;
@@ -60,7 +66,7 @@ pub(crate) use watch::Watch;
 
 use crate::flow::States;
 use crate::store::{Server, StoreError, TaskStore};
-use crate::task::Timestamp;
+use crate::task::{Caller, Timestamp};
 use clock::Clock;
 use ids::Ids;
 use keeper::{Agenda, Loops};
@@ -98,6 +104,8 @@ struct Shared {
     lease: Lease,
     /// Whether the store knows this server.
     enlisted: OnceCell<()>,
+    /// Who finds their questions in an inbox.
+    inbox: Inbox,
     /// Calls that have no reply yet.
     calls: Arc<Seats>,
     /// One permit per function that is running rather than waiting.
@@ -185,6 +193,37 @@ impl Runtime {
     /// The handle for the server's own code.
     pub fn tasks(&self) -> Tasks {
         Tasks::new(&self.shared)
+    }
+}
+
+/// Who finds questions in an inbox of the server's, whatever their client can
+/// show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Inbox {
+    /// There is none.
+    #[default]
+    Nobody,
+    /// Callers with a name.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "an inbox is a page")
+    )]
+    Authenticated,
+    /// Everybody.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "an inbox is a page")
+    )]
+    Anybody,
+}
+
+impl Inbox {
+    pub(crate) fn is_for(self, caller: &Caller) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Authenticated => !caller.is_anonymous(),
+            Self::Anybody => true,
+        }
     }
 }
 

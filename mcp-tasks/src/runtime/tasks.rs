@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::call::Unsure;
-use super::{Shared, TaskUpdates, Watch, store_failed};
+use super::{Shared, TaskFilter, TaskUpdates, Watch, store_failed};
 use crate::observe::story;
 use crate::protocol::ProtocolError;
 use crate::store::StoreStats;
@@ -55,6 +55,31 @@ impl Tasks {
         let shared = self.shared()?;
         let found = shared.store.get(id, Access::Server).await;
         found.map_err(|error| store_failed(&error))
+    }
+
+    /// Lists tasks of this server, newest first: those that fit the filter, of
+    /// all callers unless it names one.
+    ///
+    /// # Errors
+    ///
+    /// `-32603` if the store fails, or the server is gone.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use mcp_tasks::protocol::{ProtocolError, TaskStatus};
+    /// # use mcp_tasks::runtime::TaskFilter;
+    /// # use mcp_tasks::Tasks;
+    /// async fn remind(tasks: Tasks) -> Result<(), ProtocolError> {
+    ///     let waiting = TaskFilter::new().status(TaskStatus::InputRequired);
+    ///     for task in tasks.list(&waiting).await? {
+    ///         println!("{} waits for {}", task.tool, task.caller);
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn list(&self, filter: &TaskFilter) -> Result<Vec<Arc<Snapshot>>, ProtocolError> {
+        self.shared()?.list(filter).await
     }
 
     /// Cancels a task; false if there is none of this id. A task that has

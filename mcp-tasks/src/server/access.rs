@@ -97,6 +97,45 @@ impl Access {
         }
     }
 
+    /// Checks that a form was sent by a page of this server's own, or by no page
+    /// at all. What pages of elsewhere may do with the rest of the server plays no
+    /// part, unless they are named one by one.
+    ///
+    /// # Errors
+    ///
+    /// The words to refuse with.
+    pub(super) fn is_from_own_page(&self, parts: &Parts) -> Result<(), &'static str> {
+        const FOREIGN: &str = "Nothing was recorded: this was sent by a page of another site.";
+        let one = |name: &str| {
+            let mut values = parts.headers.get_all(name).iter();
+            match (values.next(), values.next()) {
+                (None, _) => Ok(None),
+                (Some(value), None) => value.to_str().map(Some).map_err(|_| FOREIGN),
+                (Some(_), Some(_)) => Err(FOREIGN),
+            }
+        };
+        // The browser's own word, where it gives it; pages cannot set it.
+        if let Some(site) = one("sec-fetch-site")? {
+            return match site {
+                "same-origin" | "none" => Ok(()),
+                _ => Err(FOREIGN),
+            };
+        }
+        let Some(origin) = one("origin")? else {
+            return Ok(());
+        };
+        let parsed = origin_of(origin);
+        let host = host_of(&parts.uri, &parts.headers);
+        let own = matches!((&parsed, &host), (Some((scheme, place)), Some(host))
+            if is_same_place(scheme, place, host));
+        let named = self.origins.iter().flatten();
+        let mut named = named.filter(|named| *named != ANY);
+        if own || named.any(|named| parsed.is_some() && origin_of(named) == parsed) {
+            return Ok(());
+        }
+        Err(FOREIGN)
+    }
+
     fn allows_host(&self, host: &Place) -> bool {
         match &self.hosts {
             None => LOOPBACK.contains(&host.host.as_str()),
@@ -112,11 +151,10 @@ impl Access {
 
     fn allows_origin(&self, origin: &str, host: &Place) -> bool {
         let parsed = origin_of(origin);
-        if let Some((scheme, place)) = &parsed {
-            let default = default_port(scheme);
-            if place.host == host.host && place.port.or(default) == host.port.or(default) {
-                return true;
-            }
+        if let Some((scheme, place)) = &parsed
+            && is_same_place(scheme, place, host)
+        {
+            return true;
         }
         match &self.origins {
             None => parsed.is_some_and(|(_, place)| LOOPBACK.contains(&place.host.as_str())),
@@ -151,6 +189,12 @@ impl Place {
             port: authority.port_u16(),
         }
     }
+}
+
+/// Whether a page of this origin is one of the host's.
+fn is_same_place(scheme: &str, place: &Place, host: &Place) -> bool {
+    let default = default_port(scheme);
+    place.host == host.host && place.port.or(default) == host.port.or(default)
 }
 
 /// The host that a request is meant for; HTTP/2 carries it in the URI.
@@ -240,6 +284,50 @@ mod tests {
                 403,
                 "{origin}"
             );
+        }
+    }
+
+    #[test]
+    fn a_form_is_taken_from_a_page_of_the_same_host_alone() {
+        let access = Access {
+            hosts: None,
+            origins: Some(vec!["https://front.example".into(), ANY.into()]),
+        };
+        let is_own = |headers: &[(&str, &str)]| {
+            let mut request = Request::builder().uri("/inbox");
+            for (name, value) in [("host", "localhost:8000")].iter().chain(headers) {
+                request = request.header(*name, *value);
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            access.is_from_own_page(&parts).is_ok()
+        };
+        for own in [
+            &[][..],
+            &[("origin", "http://localhost:8000")],
+            &[("sec-fetch-site", "same-origin")],
+            &[
+                ("sec-fetch-site", "none"),
+                ("origin", "http://localhost:8000"),
+            ],
+            // A proxy in front that changes the host is named.
+            &[("origin", "https://front.example")],
+        ] {
+            assert!(is_own(own), "{own:?}");
+        }
+        for foreign in [
+            &[("origin", "http://localhost:3000")][..],
+            &[("origin", "http://127.0.0.1:8000")],
+            &[("origin", "https://evil.example")],
+            &[("origin", "null")],
+            &[("origin", "")],
+            &[("sec-fetch-site", "cross-site")],
+            &[
+                ("sec-fetch-site", "same-site"),
+                ("origin", "http://localhost:8000"),
+            ],
+            &[("origin", "http://localhost:8000"), ("origin", "null")],
+        ] {
+            assert!(!is_own(foreign), "{foreign:?}");
         }
     }
 

@@ -20,6 +20,8 @@ use super::headers::NamePolicy;
 #[cfg(feature = "http")]
 use super::http::{HttpConfig, TaskService};
 #[cfg(feature = "http")]
+use super::inbox::{InboxConfig, InboxService};
+#[cfg(feature = "http")]
 use super::mirrored::MirroredArguments;
 use super::stdio::StdioServer;
 use super::stop::GRACE;
@@ -27,6 +29,8 @@ use super::{BuiltServer, NoHandler};
 use crate::Error;
 use crate::elicit::Elicit;
 use crate::router::Router;
+#[cfg(feature = "http")]
+use crate::runtime::Inbox;
 use crate::runtime::{Limits, Runtime, RuntimeBuilder, TaskFn, TaskOwner};
 use crate::store::TaskStore;
 use crate::task::Caller;
@@ -92,6 +96,8 @@ pub struct TaskServer<H = NoHandler> {
     access: Access,
     #[cfg(feature = "http")]
     names: NamePolicy,
+    #[cfg(feature = "http")]
+    pub(super) inbox: Inbox,
 }
 
 impl TaskServer {
@@ -134,6 +140,8 @@ impl<H: ServerHandler> TaskServer<H> {
             access: Access::default(),
             #[cfg(feature = "http")]
             names: NamePolicy::default(),
+            #[cfg(feature = "http")]
+            inbox: Inbox::default(),
         }
     }
 
@@ -393,7 +401,11 @@ impl<H: ServerHandler> TaskServer<H> {
         self.access.validate()?;
         #[cfg(feature = "http")]
         let callers = self.callers?;
-        let runtime = self.runtime.build()?;
+        #[cfg(feature = "http")]
+        let building = self.runtime.inbox(self.inbox);
+        #[cfg(not(feature = "http"))]
+        let building = self.runtime;
+        let runtime = building.build()?;
         let handler = (self.factory)();
         if let Some(tool) = runtime
             .tools()
@@ -432,6 +444,16 @@ impl<H: ServerHandler> TaskServer<H> {
         let engine = Arc::new(Engine::new(merged.clone()));
         let stop = CancellationToken::new();
         #[cfg(feature = "http")]
+        let inbox = (self.inbox != Inbox::Nobody).then(|| {
+            let config = InboxConfig {
+                visitors: self.inbox,
+                access: self.access.clone(),
+                callers: callers.clone(),
+                stop: stop.clone(),
+            };
+            InboxService::new(config, router.runtime().clone())
+        });
+        #[cfg(feature = "http")]
         let http = TaskService::new(
             HttpConfig {
                 access: self.access,
@@ -459,6 +481,8 @@ impl<H: ServerHandler> TaskServer<H> {
             }),
             #[cfg(feature = "http")]
             http,
+            #[cfg(feature = "http")]
+            inbox,
             stop,
             grace: self.grace,
             notice,

@@ -22,6 +22,8 @@ mod headers;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "http")]
+mod inbox;
+#[cfg(feature = "http")]
 mod listen;
 #[cfg(feature = "http")]
 mod mirrored;
@@ -46,6 +48,8 @@ pub use self::builder::TaskServer;
 pub use self::handler::NoHandler;
 #[cfg(feature = "http")]
 pub use self::http::TaskService;
+#[cfg(feature = "http")]
+pub use self::inbox::InboxService;
 use self::stdio::StdioServer;
 use crate::Error;
 use crate::runtime::{Runtime, Tasks};
@@ -88,6 +92,9 @@ pub struct BuiltServer {
     stdio: Arc<StdioServer>,
     #[cfg(feature = "http")]
     http: TaskService,
+    /// None if it is off.
+    #[cfg(feature = "http")]
+    inbox: Option<InboxService>,
     /// Once it fires, the server ends.
     stop: CancellationToken,
     /// How long steps may take to end then.
@@ -136,13 +143,16 @@ impl BuiltServer {
 
     /// Serves over HTTP at the path `/mcp` until Ctrl-C or SIGTERM.
     ///
+    /// Beside it there is the [inbox](TaskServer::inbox) at `/inbox`, if it is on.
+    ///
     /// Says `listening on http://ADDRESS/mcp` on stderr once it does. When it is
     /// told to stop it [shuts the server down](Self::shut_down); requests that are
     /// on the way have as long to end as steps have.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the address cannot be listened on.
+    /// [`Error::Io`] when the address cannot be listened on; [`Error::Config`] if
+    /// there is an inbox, and nothing by which it could know anybody.
     #[cfg(feature = "http")]
     pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> Result<(), Error> {
         self.say_notice();
@@ -155,6 +165,35 @@ impl BuiltServer {
     #[cfg(feature = "http")]
     pub fn service(&self) -> TaskService {
         self.http.clone()
+    }
+
+    /// The inbox as a tower service, to be mounted in an application, at whatever
+    /// path:
+    ///
+    /// ```no_run
+    /// # use mcp_tasks::prelude::*;
+    /// # #[mcp_task]
+    /// # async fn deploy() {}
+    /// # fn application() -> Result<axum::Router, mcp_tasks::Error> {
+    /// let server = TaskServer::new("deployer", "1.0.0").task(deploy).inbox().build()?;
+    /// # Ok(
+    /// axum::Router::new()
+    ///     .route_service("/mcp", server.service())
+    ///     .route_service("/inbox", server.inbox_service()?)
+    ///     // .layer(..): what says who calls, for both.
+    /// # )
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] if the server has none, which is so unless it was
+    /// [asked for](TaskServer::inbox).
+    #[cfg(feature = "http")]
+    pub fn inbox_service(&self) -> Result<InboxService, Error> {
+        let words = "this server has no inbox: call `.inbox()` before `.build()`";
+        let inbox = self.inbox.clone();
+        inbox.ok_or_else(|| Error::Config(words.to_owned()))
     }
 
     fn say_notice(&self) {

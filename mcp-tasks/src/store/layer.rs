@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreFuture, StoreStats,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture, StoreStats,
     TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
@@ -82,6 +82,10 @@ pub trait StoreLayer: Send + Sync + 'static {
         access: Access<'a>,
     ) -> StoreFuture<'a, Option<Arc<Snapshot>>> {
         self.inner().get(id, access)
+    }
+
+    fn list<'a>(&'a self, listing: &'a Listing<'a>) -> StoreFuture<'a, Vec<Arc<Snapshot>>> {
+        self.inner().list(listing)
     }
 
     fn read<'a>(&'a self, id: &'a TaskId, last: Seq) -> StoreFuture<'a, Vec<Entry>> {
@@ -183,6 +187,10 @@ impl<L: StoreLayer> TaskStore for L {
         access: Access<'a>,
     ) -> StoreFuture<'a, Option<Arc<Snapshot>>> {
         StoreLayer::get(self, id, access)
+    }
+
+    fn list<'a>(&'a self, listing: &'a Listing<'a>) -> StoreFuture<'a, Vec<Arc<Snapshot>>> {
+        StoreLayer::list(self, listing)
     }
 
     fn read<'a>(&'a self, id: &'a TaskId, last: Seq) -> StoreFuture<'a, Vec<Entry>> {

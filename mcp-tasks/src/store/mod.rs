@@ -29,8 +29,9 @@ pub use future::StoreFuture;
 pub use layer::StoreLayer;
 pub use memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteStore, inspect};
 
+use crate::protocol::TaskStatus;
 use crate::task::{
     Access, Answer, Created, Entry, Event, FencingNumber, IllegalTransition, InputKey, KeyRing,
     Refusal, Retention, SealingKey, Seq, Snapshot, StateId, TaskId, TaskState, Timestamp,
@@ -121,6 +122,11 @@ pub trait TaskStore: Send + Sync + 'static {
         id: &'a TaskId,
         access: Access<'a>,
     ) -> StoreFuture<'a, Option<Arc<Snapshot>>>;
+
+    /// Lists tasks of one server that exist for an access, those that were begun
+    /// last first. Takes an effort that does not grow with the tasks of other
+    /// callers, where one is named.
+    fn list<'a>(&'a self, listing: &'a Listing<'a>) -> StoreFuture<'a, Vec<Arc<Snapshot>>>;
 
     /// Reads the entries of a journal that come after `last`; none if the task
     /// is gone. Statuses that later ones have taken the place of may be
@@ -217,6 +223,19 @@ pub struct Wanted<'a> {
     pub only: Option<&'a TaskId>,
     /// Tools and versions of which it has the code.
     pub tools: &'a [(Arc<str>, u32)],
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// Which tasks to list.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing<'a> {
+    /// Of servers of this name and scope.
+    pub server: &'a Server,
+    /// That exist for this access.
+    pub access: Access<'a>,
+    /// In this status, or in any.
+    pub status: Option<TaskStatus>,
     /// At most so many.
     pub limit: usize,
 }

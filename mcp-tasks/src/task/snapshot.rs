@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Caller, Created, Held, InputKey, Outcome, TaskId, Timestamp};
-use crate::protocol::{Detail, DetailedTask, InputRequest, TaskStatus};
+use crate::protocol::{Capabilities, Detail, DetailedTask, InputRequest, TaskStatus};
 
 /// How far a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,10 @@ pub struct Snapshot {
     pub progress: Option<Progress>,
     /// The questions that wait for an answer, in the order of asking.
     pub input_requests: Vec<(InputKey, InputRequest)>,
+    /// What the client declared, if there are people beside it who can be asked
+    /// more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Capabilities>,
     /// When a cancelled task's time to clean up is over.
     pub cancel_deadline: Option<Timestamp>,
     /// Why nobody runs it, if its code does not fit its journal.
@@ -75,6 +79,9 @@ pub enum Due {
     Deletion,
 }
 
+/// What a client is told of questions that it is not shown.
+const ELSEWHERE: &str = "a person is asked in the server's inbox";
+
 const LEAST_RETENTION_MS: u64 = 5 * 60 * 1000;
 
 impl Snapshot {
@@ -91,13 +98,15 @@ impl Snapshot {
             message: None,
             progress: None,
             input_requests: Vec::new(),
+            client: created.capabilities.inbox.then_some(created.capabilities),
             cancel_deadline: None,
             held: None,
             outcome: None,
         }
     }
 
-    /// The status on the wire (P12).
+    /// The status on the wire (P12); a client that cannot show any of the questions
+    /// is told that the task is working.
     pub fn status(&self) -> TaskStatus {
         match &self.outcome {
             Some(Outcome::Completed { .. }) => TaskStatus::Completed,
@@ -108,6 +117,18 @@ impl Snapshot {
             None if self.input_requests.is_empty() || self.held.is_some() => TaskStatus::Working,
             None => TaskStatus::InputRequired,
         }
+    }
+
+    /// The questions that the client is asked (P21): all, but for those that wait
+    /// for people elsewhere because the client cannot show them.
+    fn asked_of_client(&self) -> Vec<(&str, &InputRequest)> {
+        let asked = self.input_requests.iter().filter(|(_, request)| {
+            let client = self.client.as_ref();
+            client.is_none_or(|client| client.client_can_be_asked(request.kind()))
+        });
+        asked
+            .map(|(key, request)| (key.as_str(), request))
+            .collect()
     }
 
     /// Whether the task will never change again.
@@ -209,20 +230,26 @@ impl Snapshot {
         server_info: &Value,
         subscription_id: Option<&RawValue>,
     ) -> String {
-        let status = self.status();
+        let mut status = self.status();
+        let mut status_message = self.status_message();
+        let mut asked = Vec::new();
+        if status == TaskStatus::InputRequired {
+            asked = self.asked_of_client();
+            if asked.is_empty() {
+                status = TaskStatus::Working;
+                status_message = Some(match status_message {
+                    None => ELSEWHERE.to_owned(),
+                    Some(message) => format!("{message} ({ELSEWHERE})"),
+                });
+            }
+        }
         let detail = match &self.outcome {
             _ if !full => Detail::None,
             Some(Outcome::Completed { result }) => Detail::Result(result),
             Some(Outcome::Failed { error }) => Detail::Error(error),
-            None if status == TaskStatus::InputRequired => Detail::InputRequests(
-                self.input_requests
-                    .iter()
-                    .map(|(key, request)| (key.as_str(), request))
-                    .collect(),
-            ),
+            None if status == TaskStatus::InputRequired => Detail::InputRequests(asked),
             Some(Outcome::Cancelled) | None => Detail::None,
         };
-        let status_message = self.status_message();
         let task = DetailedTask {
             result_type,
             task_id: self.id.as_str(),

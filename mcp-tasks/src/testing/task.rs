@@ -318,6 +318,7 @@ async fn begin(runtime: &Runtime) -> TaskId {
         },
         sampling: true,
         roots: true,
+        inbox: false,
     };
     let call = CallRequest {
         arguments: None,

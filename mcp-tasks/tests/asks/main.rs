@@ -183,6 +183,7 @@ fn able(kind: Option<InputKind>) -> Capabilities {
         },
         sampling: kind == Some(InputKind::Model),
         roots: kind == Some(InputKind::Roots),
+        ..Capabilities::default()
     }
 }
 

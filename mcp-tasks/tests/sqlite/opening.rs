@@ -309,13 +309,65 @@ mod permissions {
     }
 }
 
-/// What version 2 brought: what is kept for calls that ask in rounds.
+/// What version 2 brought: what is kept for calls that ask in rounds. Version 3:
+/// by what tasks are listed.
 #[test]
 fn a_file_of_an_older_version_is_brought_up_to_date() {
     let (_directory, file) = ours();
     let older = Connection::open(&file).unwrap();
-    let undo = "DROP TABLE sealing_keys; DROP TABLE spent_states; PRAGMA user_version = 1;";
+    let undo = "DROP TABLE sealing_keys; DROP TABLE spent_states;
+        DROP INDEX tasks_of_callers; ALTER TABLE tasks DROP COLUMN state;
+        PRAGMA user_version = 1;";
     older.execute_batch(undo).unwrap();
+    let question = r#"[["key",{"method":"elicitation/create","params":{}}]]"#;
+    let tasks = [
+        (
+            "working",
+            0,
+            0,
+            r#""input_requests":[],"outcome":null"#.to_owned(),
+        ),
+        (
+            "asking",
+            0,
+            0,
+            format!(r#""input_requests":{question},"outcome":null"#),
+        ),
+        (
+            "held",
+            0,
+            1,
+            format!(r#""input_requests":{question},"outcome":null"#),
+        ),
+        (
+            "done",
+            1,
+            0,
+            r#""input_requests":[],"outcome":{"completed":{"result":{}}}"#.to_owned(),
+        ),
+        (
+            "failed",
+            1,
+            0,
+            r#""input_requests":[],"outcome":{"failed":{"error":{}}}"#.to_owned(),
+        ),
+        (
+            "cancelled",
+            1,
+            0,
+            r#""input_requests":[],"outcome":"cancelled""#.to_owned(),
+        ),
+    ];
+    older
+        .execute("INSERT INTO codes VALUES (1, 's', '', 't', 1)", ())
+        .unwrap();
+    for (id, ended, held, snapshot) in &tasks {
+        let insert =
+            "INSERT INTO tasks VALUES (NULL, ?1, 1, 'anonymous', 0, 1, 1, 0, ?2, 0, 0, 0, ?3, 0, 0,
+            '', 9223372036854775807, 9223372036854775807, ?4)";
+        let snapshot = format!("{{{snapshot}}}");
+        older.execute(insert, (id, ended, held, snapshot)).unwrap();
+    }
     drop(older);
     drop(SqliteStore::open(&file).unwrap());
     let newer = Connection::open(&file).unwrap();
@@ -326,4 +378,36 @@ fn a_file_of_an_older_version_is_brought_up_to_date() {
             .unwrap()
     };
     assert_eq!((count("sealing_keys"), count("spent_states")), (0, 0));
+    let states: Vec<i64> = newer
+        .prepare("SELECT state FROM tasks ORDER BY task")
+        .unwrap()
+        .query_map((), |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(states, [0, 1, 0, 2, 3, 4]);
+}
+
+/// Whoever has a question open is found without a look at other tasks.
+#[test]
+fn lists_of_a_caller_are_answered_by_an_index() {
+    let (_directory, file) = ours();
+    let store = Connection::open(&file).unwrap();
+    let plan: Vec<String> = store
+        .prepare(
+            "EXPLAIN QUERY PLAN SELECT id, seq, snapshot FROM tasks
+             WHERE code IN (SELECT code FROM codes WHERE server = 's' AND scope = '')
+             AND caller = 'ada' AND state = 1 ORDER BY task DESC LIMIT 100",
+        )
+        .unwrap()
+        .query_map((), |row| row.get(3))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let plan = plan.join("\n");
+    assert!(
+        plan.contains("tasks_of_callers (caller=? AND state=?)"),
+        "{plan}"
+    );
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }

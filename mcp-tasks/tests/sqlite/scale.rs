@@ -19,7 +19,7 @@ fn multiply(file: &std::path::Path) {
          WITH RECURSIVE copy (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM copy WHERE n < {MANY})
          INSERT INTO tasks SELECT n, 'task-' || n, code, caller, holder, fencing, seq, status,
              ended, running, unseen, distrust, held, held_first, held_last, held_build, wake_at,
-             due_at + n, snapshot FROM tasks, copy WHERE task = 1;
+             due_at + n, snapshot, state FROM tasks, copy WHERE task = 1;
          INSERT INTO journal SELECT copy.task, one.seq, one.at, one.format, one.event
              FROM tasks AS copy, journal AS one WHERE copy.task > 1 AND one.task = 1;
          UPDATE totals SET live = {MANY}, stored = {MANY};

@@ -176,3 +176,18 @@ async fn a_task_that_is_no_longer_there_is_struck_out_of_the_book() {
     assert!(matches!(error, CallError::Lost { .. }), "{error:?}");
     assert!(book.entry(&id).unwrap().is_none());
 }
+
+#[tokio::test]
+async fn a_server_may_send_the_client_to_another_place_of_its_own_alone() {
+    let meddled = Meddled::new(TaskClient::builder(), &[]).await;
+    let there = meddled.proxy.url().to_owned();
+    let elsewhere = there.replace("127.0.0.1", "localhost");
+    for (target, is_followed) in [(there.clone(), true), (elsewhere, false)] {
+        let moved = meddled.proxy.moved(&target);
+        let client = TaskClient::builder()
+            .bearer_token("secret")
+            .connect_http(moved)
+            .await;
+        assert_eq!(client.is_ok(), is_followed, "{client:?}");
+    }
+}

@@ -14,9 +14,7 @@ use crate::protocol::ProtocolError;
 pub(super) struct Asking {
     answers: Option<Arc<dyn AnyAnswers>>,
     open: IndexMap<Arc<str>, Open>,
-    /// Keys that have been put to somebody, or answered.
-    known: HashSet<Arc<str>>,
-    /// Those of them that have been answered.
+    /// Keys that have been answered.
     settled: HashSet<Arc<str>>,
     works: JoinSet<Given>,
     /// Whether nothing is put any more.
@@ -43,7 +41,6 @@ impl Asking {
         Self {
             answers,
             open: IndexMap::new(),
-            known: HashSet::new(),
             settled: HashSet::new(),
             works: JoinSet::new(),
             is_silent: false,
@@ -53,19 +50,18 @@ impl Asking {
     /// A key that has been answered, now or by an earlier process.
     pub(super) fn settle(&mut self, key: Arc<str>) -> Option<Question> {
         let question = self.close(&key);
-        self.known.insert(Arc::clone(&key));
         self.settled.insert(key);
         question
     }
 
-    /// Puts a question, unless it has been put before.
+    /// Puts a question, unless it is open or answered already. One that was taken
+    /// back and is there again is put again: nobody has answered it.
     pub(super) fn put(&mut self, question: Question) {
         let key = Arc::clone(&question.key);
-        if self.is_silent || self.open.contains_key(&key) {
+        if self.is_silent || self.knows(&key) {
             return;
         }
-        let is_new = self.known.insert(Arc::clone(&key));
-        let asked = self.answers.clone().filter(|_| is_new).map(|answers| {
+        let asked = self.answers.clone().map(|answers| {
             let (key, question) = (Arc::clone(&key), question.clone());
             self.works.spawn(async move {
                 let answer = answers.answer(question).await;
@@ -113,14 +109,9 @@ impl Asking {
         );
     }
 
-    /// Whether an answer is on its way, or has arrived.
-    pub(super) fn is_settled(&self, key: &str) -> bool {
-        self.settled.contains(key)
-    }
-
-    /// Whether the key has been put or answered before.
+    /// Whether the question is open, or its answer is on its way or has arrived.
     pub(super) fn knows(&self, key: &str) -> bool {
-        self.known.contains(key)
+        self.is_open(key) || self.settled.contains(key)
     }
 
     pub(super) fn is_open(&self, key: &str) -> bool {
@@ -136,21 +127,18 @@ impl Asking {
         Some(open.question)
     }
 
-    /// Takes back what is not among these. One that is asked again later is put
-    /// again: nobody has answered it, and the server waits.
+    /// Takes back what is not among these.
     pub(super) fn keep(&mut self, keys: &HashSet<Arc<str>>) {
         let gone = self.open.keys().filter(|key| !keys.contains(*key));
         let gone: Vec<_> = gone.cloned().collect();
         for key in gone {
             self.close(&key);
-            self.known.remove(&key);
         }
     }
 
     /// Takes everything back, and forgets the keys: those of a new round are new.
     pub(super) fn start_over(&mut self) {
         self.keep(&HashSet::new());
-        self.known.clear();
         self.settled.clear();
     }
 

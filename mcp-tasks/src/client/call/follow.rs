@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, FixedOffset};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
@@ -41,6 +42,8 @@ struct Following {
     is_polling: bool,
     is_stale: bool,
     failed: u32,
+    /// When the task had changed that was shown last, if the server says.
+    updated_at: Option<DateTime<FixedOffset>>,
     /// Answers and cancellations that are not acknowledged yet.
     on_their_way: usize,
     /// Since when nothing is heard of the server.
@@ -65,7 +68,9 @@ impl Driver {
     /// Follows a task that is there already.
     pub(super) async fn resume(mut self, id: Arc<str>) -> Outcome {
         self.show(|state| state.id = Some(Arc::clone(&id)));
-        self.open_page(BookEntry::new(Arc::clone(&id)));
+        let mut entry = BookEntry::new(Arc::clone(&id));
+        entry.server = self.inner.link.address();
+        self.open_page(entry);
         self.tool = self.page.as_ref().and_then(|page| page.entry().tool);
         let following = Following::new(id, &self.inner, Instant::now());
         self.drive(following).await
@@ -354,6 +359,9 @@ impl Driver {
     async fn saw(&mut self, following: &mut Following, mut seen: TaskSeen) -> Option<Outcome> {
         following.failed = 0;
         following.silent_since = None;
+        if !following.is_news(&seen) {
+            return None;
+        }
         following.interval = seen.poll_interval.unwrap_or(pace::DEFAULT_INTERVAL);
         let outcome = match seen.status {
             TaskStatus::Completed => seen.result.take().map(Ok),
@@ -380,25 +388,21 @@ impl Driver {
 
     /// Puts a question, unless an earlier process has had its answer.
     async fn put(&mut self, following: &mut Following, question: Question) {
-        if !self.asking.knows(&question.key) {
-            let recorded = self.page.as_ref().and_then(|page| {
-                let entry = page.entry();
-                entry.recorded(&question.key).cloned()
-            });
-            match recorded {
-                Some(Recorded::Sent) => {
-                    self.asking.settle(Arc::clone(&question.key));
-                    return;
-                }
-                Some(Recorded::ToSend(answer)) => {
-                    self.asking.settle(Arc::clone(&question.key));
-                    return self.send_answer(following, question, answer, None).await;
-                }
-                None => {}
-            }
+        if self.asking.knows(&question.key) {
+            return;
         }
-        if !self.asking.is_settled(&question.key) {
-            self.asking.put(question);
+        let recorded = self.page.as_ref().and_then(|page| {
+            let entry = page.entry();
+            entry.recorded(&question.key).cloned()
+        });
+        match recorded {
+            None => self.asking.put(question),
+            Some(recorded) => {
+                self.asking.settle(Arc::clone(&question.key));
+                if let Recorded::ToSend(answer) = recorded {
+                    self.send_answer(following, question, answer, None).await;
+                }
+            }
         }
     }
 
@@ -436,6 +440,7 @@ impl Following {
             is_polling: false,
             is_stale: false,
             failed: 0,
+            updated_at: None,
             on_their_way: 0,
             silent_since: None,
         }
@@ -449,6 +454,16 @@ impl Following {
             let params = json!({ "taskId": id });
             Work::Polled(inner.request_once("tasks/get", &params).await)
         });
+    }
+
+    /// Whether this is no older than what was shown last: what is told and what is
+    /// polled come on ways of their own.
+    fn is_news(&mut self, seen: &TaskSeen) -> bool {
+        if seen.updated_at < self.updated_at && !seen.status.is_terminal() {
+            return false;
+        }
+        self.updated_at = seen.updated_at.max(self.updated_at);
+        true
     }
 
     /// When to look again, if all is well.

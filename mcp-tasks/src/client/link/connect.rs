@@ -1,7 +1,8 @@
 //! How a connection is made: which version is spoken, and what is said if there is
 //! none.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{ClientConfig, ProtocolVersion};
@@ -10,8 +11,12 @@ use rmcp::service::{
 };
 
 use super::desk::Handler;
+use super::stdio::Ending;
 use super::{Launch, Link, Live, Log, Route, Tap, Trouble, trouble};
 use crate::client::{ClientError, ServerInfo};
+
+/// How long a server that said nothing is given to end by itself.
+const ENDING: Duration = Duration::from_millis(500);
 
 impl Link {
     pub(super) async fn connect(&self) -> Result<Live, ClientError> {
@@ -77,25 +82,18 @@ impl Link {
             let server = self.name();
             (closed, ClientError::Connect { server, problem })
         })?;
-        let (ended, process) = (transport.ended(), transport.process());
+        let (mut ended, process) = (transport.ended(), transport.process());
         let handler = self.handler(&tap);
         match handler.serve_with_lifecycle(transport, way.mode()).await {
             Ok(running) => Ok(self.running(running, tap, process)),
             Err(error) => {
-                let status = *ended.lock().unwrap_or_else(PoisonError::into_inner);
-                let words = match status {
-                    Some(status) => ClientError::Connect {
+                // One that has ended by itself is why there is no connection.
+                let words = match ended.within(ENDING).await {
+                    Some(Ending::ByItself(Some(status))) => ClientError::Connect {
                         server: self.name(),
                         problem: format!("it ended before it had answered ({status})"),
                     },
-                    // Nobody reads what is written to it.
-                    None if matches!(error, ClientInitializeError::TransportError { .. }) => {
-                        ClientError::Connect {
-                            server: self.name(),
-                            problem: "it ended before it had answered".to_owned(),
-                        }
-                    }
-                    None => self.cannot_connect(&error),
+                    _ => self.cannot_connect(&error),
                 };
                 Err((error, words))
             }

@@ -36,6 +36,10 @@ use tap::Slot;
 pub(super) use tap::{Ear, Show, Tap, Told};
 pub(super) use trouble::Trouble;
 
+/// How long a server may take to say what it is. One of an older session that
+/// passes over what it does not know is asked once more after ten seconds.
+const HANDSHAKE: Duration = Duration::from_secs(40);
+
 /// Who is handed the lines that a server writes to its stderr.
 pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -166,11 +170,12 @@ impl Link {
         if let Some(lost) = standing.live.take() {
             lost.close().await;
         }
-        let fresh = match tokio::time::timeout(self.patience, self.connect()).await {
+        let limit = HANDSHAKE.min(self.patience);
+        let fresh = match tokio::time::timeout(limit, self.connect()).await {
             Ok(fresh) => fresh,
             Err(_) => Err(ClientError::Connect {
                 server: self.name(),
-                problem: format!("it did not answer within {:?}", self.patience),
+                problem: format!("it did not say what it is within {limit:?}"),
             }),
         };
         match fresh {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -12,6 +12,7 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader,
 };
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::Log;
@@ -25,6 +26,9 @@ const LARGEST: usize = 64 * 1024 * 1024;
 
 /// What is longer on stderr is handed on in pieces.
 const LONGEST_REMARK: usize = 64 * 1024;
+
+/// How long a server that nobody speaks to any more is given.
+const MOMENT: Duration = Duration::from_millis(200);
 
 /// The program to start, as often as need be.
 #[derive(Debug)]
@@ -81,13 +85,18 @@ impl Launch {
         if let (Some(log), Some(stderr)) = (log, child.stderr.take()) {
             tokio::spawn(forward(stderr, log));
         }
+        let process = child.id();
+        let (kill, killed) = oneshot::channel();
+        let (status, ended) = watch::channel(None);
+        tokio::spawn(reap(child, killed, status));
         Ok(Lines {
-            child,
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
             output: BufReader::new(output),
             line: Vec::new(),
             tap,
-            ended: Arc::default(),
+            process,
+            ended: Ended(ended),
+            kill: Some(kill),
         })
     }
 }
@@ -112,31 +121,65 @@ async fn read_line(
     from.take(left).read_until(b'\n', line).await
 }
 
-/// How a server ended, once it has.
-pub(super) type Ended = Arc<Mutex<Option<ExitStatus>>>;
+/// Waits for the process to end, and ends it when nobody holds the other end of
+/// `kill` any more. Says how it ended.
+async fn reap(mut child: Child, kill: oneshot::Receiver<()>, ended: watch::Sender<Option<Ending>>) {
+    let ending = tokio::select! {
+        status = child.wait() => Ending::ByItself(status.ok()),
+        // Its pipes are closed: it may be about to end.
+        _ = kill => match timeout(MOMENT, child.wait()).await {
+            Ok(status) => Ending::ByItself(status.ok()),
+            Err(_) => {
+                // It fails if the process has ended by itself just now.
+                let _ = child.kill().await;
+                Ending::Killed
+            }
+        },
+    };
+    // Nobody may want to know.
+    let _ = ended.send(Some(ending));
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ending {
+    ByItself(Option<ExitStatus>),
+    /// By us.
+    Killed,
+}
+
+/// Hears how a server ended, once it has.
+#[derive(Clone)]
+pub(super) struct Ended(watch::Receiver<Option<Ending>>);
+
+impl Ended {
+    /// How it ended, if it ends within this time.
+    pub(super) async fn within(&mut self, limit: Duration) -> Option<Ending> {
+        let ended = timeout(limit, self.0.wait_for(Option::is_some)).await;
+        *ended.ok()?.ok()?
+    }
+}
 
 /// The transport: one message per line.
 pub(super) struct Lines {
-    child: Child,
     input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     output: BufReader<ChildStdout>,
     line: Vec<u8>,
     tap: Arc<Tap>,
+    process: Option<u32>,
     ended: Ended,
+    /// Dropped with the transport, which ends the process.
+    kill: Option<oneshot::Sender<()>>,
 }
 
 impl Lines {
     pub(super) fn process(&self) -> Option<u32> {
-        self.child.id()
+        self.process
     }
 
     pub(super) fn ended(&self) -> Ended {
-        Arc::clone(&self.ended)
+        self.ended.clone()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Transport<RoleClient> for Lines {
@@ -165,11 +208,7 @@ impl Transport<RoleClient> for Lines {
         loop {
             match read_line(&mut self.output, &mut self.line, LARGEST).await {
                 Ok(1..) if self.line.ends_with(b"\n") => {}
-                _ => {
-                    let ended = timeout(LAST_WORDS, self.child.wait()).await;
-                    *locked(&self.ended) = ended.ok().and_then(Result::ok);
-                    return None;
-                }
+                _ => return None,
             }
             let line = String::from_utf8_lossy(&self.line);
             let seen = self.tap.see(line.trim());
@@ -189,8 +228,9 @@ impl Transport<RoleClient> for Lines {
     /// Ends the server's input, and with it the server, if need be by force.
     async fn close(&mut self) -> io::Result<()> {
         self.input.lock().await.take();
-        if timeout(LAST_WORDS, self.child.wait()).await.is_err() {
-            self.child.kill().await?;
+        if self.ended.within(LAST_WORDS).await.is_none() {
+            self.kill = None;
+            self.ended.within(LAST_WORDS).await;
         }
         Ok(())
     }

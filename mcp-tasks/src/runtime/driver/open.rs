@@ -167,7 +167,7 @@ impl OpenCall {
 /// asked (P21).
 fn missing_for(request: &InputRequest, declared: Capabilities) -> Option<ProtocolError> {
     let kind = request.kind();
-    (!declared.can_be_asked(kind)).then(|| {
+    (!declared.client_can_be_asked(kind)).then(|| {
         ProtocolError::input_required(
             kind,
             format!(

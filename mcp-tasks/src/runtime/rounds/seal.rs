@@ -106,16 +106,10 @@ impl Sealer {
         store: &dyn TaskStore,
         now: Timestamp,
     ) -> Result<String, StoreError> {
-        let mut keys = self.known().keys;
-        if !self.given && keys.needs_a_key(now) {
-            keys = self.ask(store, now).await?;
-        }
-        let key = keys
-            .newest()
-            .ok_or_else(|| StoreError::Unavailable("the store gave no sealing key".to_owned()))?;
+        let key = self.newest(store, now).await?;
         let mut nonce = [0; NONCE];
         random(&mut nonce)?;
-        Ok(seal_with(key, nonce, text))
+        Ok(seal_with(&key, nonce, text))
     }
 
     pub(super) async fn open(
@@ -127,15 +121,37 @@ impl Sealer {
         let Some(sealed) = Sealed::read(sealed) else {
             return Ok(Err(NotSealed));
         };
+        let key = self.key(sealed.key(), store, now).await?;
+        Ok(key.ok_or(NotSealed).and_then(|key| sealed.open_with(&key)))
+    }
+
+    /// The key that seals now.
+    pub(in super::super) async fn newest(
+        &self,
+        store: &dyn TaskStore,
+        now: Timestamp,
+    ) -> Result<SealingKey, StoreError> {
+        let mut keys = self.known().keys;
+        if !self.given && keys.needs_a_key(now) {
+            keys = self.ask(store, now).await?;
+        }
+        let newest = keys.newest().cloned();
+        newest.ok_or_else(|| StoreError::Unavailable("the store gave no sealing key".to_owned()))
+    }
+
+    /// The key of this id, if it is good still.
+    pub(in super::super) async fn key(
+        &self,
+        id: KeyId,
+        store: &dyn TaskStore,
+        now: Timestamp,
+    ) -> Result<Option<SealingKey>, StoreError> {
         let Known { mut keys, asked_at } = self.known();
-        let is_stranger = keys.get(sealed.key()).is_none();
+        let is_stranger = keys.get(id).is_none();
         if is_stranger && !self.given && asked_at.plus_millis(LOOK_AGAIN_MS) <= now {
             keys = self.ask(store, now).await?;
         }
-        Ok(keys
-            .get(sealed.key())
-            .ok_or(NotSealed)
-            .and_then(|key| sealed.open_with(key)))
+        Ok(keys.get(id).cloned())
     }
 
     fn known(&self) -> Known {

@@ -9,7 +9,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::task::{ByTask, TaskId};
 
@@ -20,6 +20,8 @@ pub(in crate::runtime) struct Watchers {
     by_task: Mutex<ByTask<Vec<Arc<Changed>>>>,
     /// How many tasks are watched: a change of any other costs one look at this.
     watched: AtomicUsize,
+    /// Told of every change, whichever task it is of.
+    all: watch::Sender<()>,
     /// Woken when the first comes.
     pub(in crate::runtime) first: Notify,
 }
@@ -115,11 +117,20 @@ impl Watchers {
         }
     }
 
+    /// Hears of every change, without being told of which task it is.
+    #[cfg(feature = "http")]
+    pub(in crate::runtime) fn all(&self) -> watch::Receiver<()> {
+        let all = self.all.subscribe();
+        self.first.notify_one();
+        all
+    }
+
     /// Tells the watchers of a task that it has changed.
     pub(in crate::runtime) fn changed(&self, id: &TaskId) {
         if self.are_none() {
             return;
         }
+        self.all.send_replace(());
         for watcher in self.lock().get(id).into_iter().flatten() {
             watcher.add(id);
         }
@@ -130,6 +141,7 @@ impl Watchers {
         if self.are_none() {
             return;
         }
+        self.all.send_replace(());
         for (id, watchers) in &*self.lock() {
             for watcher in watchers {
                 watcher.add(id);
@@ -138,11 +150,12 @@ impl Watchers {
     }
 
     pub(in crate::runtime) fn are_none(&self) -> bool {
-        self.watched.load(Ordering::SeqCst) == 0
+        self.watched.load(Ordering::SeqCst) == 0 && self.all.receiver_count() == 0
     }
 
     /// Tells all watchers that nothing more comes.
     pub(in crate::runtime) fn close(&self) {
+        self.all.send_replace(());
         for watcher in self.lock().values().flatten() {
             watcher.close();
         }

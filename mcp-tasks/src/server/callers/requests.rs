@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use http::header::{AUTHORIZATION, Entry};
 use http::request::Parts;
 
@@ -51,6 +52,32 @@ impl Callers {
     ///
     /// [`Unauthenticated`] if there is none: the request goes no further.
     pub(in crate::server) fn identify(&self, parts: &mut Parts) -> Result<Caller, Unauthenticated> {
+        self.find(parts, BearerTokens::caller_of)
+    }
+
+    /// The same for a person's browser, which can send a token as a password
+    /// only.
+    ///
+    /// # Errors
+    ///
+    /// As [`identify`](Self::identify).
+    pub(in crate::server) fn identify_visitor(
+        &self,
+        parts: &mut Parts,
+    ) -> Result<Caller, Unauthenticated> {
+        self.find(parts, BearerTokens::visitor_of)
+    }
+
+    /// Whether nothing but a layer in front can say who calls.
+    pub(in crate::server) fn are_said_by_a_layer(&self) -> bool {
+        matches!(self, Self::Extensions)
+    }
+
+    fn find(
+        &self,
+        parts: &mut Parts,
+        by_token: fn(&BearerTokens, &HeaderMap) -> Result<Caller, Unauthenticated>,
+    ) -> Result<Caller, Unauthenticated> {
         // Whatever prints the headers from here on leaves these out.
         if let Entry::Occupied(mut secrets) = parts.headers.entry(AUTHORIZATION) {
             for secret in secrets.iter_mut() {
@@ -63,7 +90,7 @@ impl Callers {
                 .get::<Caller>()
                 .cloned()
                 .unwrap_or_else(Caller::anonymous),
-            Self::Tokens(tokens) => tokens.caller_of(&parts.headers)?,
+            Self::Tokens(tokens) => by_token(tokens, &parts.headers)?,
             Self::Function(function) => function(parts).ok_or(Unauthenticated {
                 challenge: None,
                 words: "this request carries nothing that says who you are",

@@ -4,6 +4,8 @@ use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use sha2::{Digest as _, Sha256};
@@ -29,6 +31,12 @@ const CHALLENGE: &str = "Bearer";
 
 /// What a client is told that sends one which nobody has.
 const INVALID: &str = r#"Bearer error="invalid_token""#;
+
+/// What a person's browser is told, which then asks for a name and a password
+/// (RFC 7617).
+const SIGN_IN: &str = r#"Basic realm="inbox", charset="UTF-8""#;
+
+const BASIC: &str = "Basic";
 
 impl BearerTokens {
     /// # Errors
@@ -70,12 +78,7 @@ impl BearerTokens {
     }
 
     pub(super) fn caller_of(&self, headers: &HeaderMap) -> Result<Caller, Unauthenticated> {
-        let mut sent = headers.get_all(AUTHORIZATION).iter();
-        let secret = match (sent.next(), sent.next()) {
-            (Some(value), None) => token(value.as_bytes()),
-            _ => None,
-        };
-        let Some(secret) = secret else {
+        let Some(secret) = only(headers).and_then(token) else {
             return Err(Unauthenticated {
                 challenge: Some(CHALLENGE),
                 words: "send one `Authorization` header: `Bearer` and your token",
@@ -85,6 +88,20 @@ impl BearerTokens {
             challenge: Some(INVALID),
             words: "this bearer token is not valid here",
         })
+    }
+
+    /// The caller whose token is the password that a browser sends, beside any
+    /// user name; what programs send is as good.
+    pub(super) fn visitor_of(&self, headers: &HeaderMap) -> Result<Caller, Unauthenticated> {
+        let sent = only(headers);
+        let password = sent.and_then(password);
+        let secret = password.as_deref().or_else(|| sent.and_then(token));
+        secret
+            .and_then(|secret| self.find(secret))
+            .ok_or(Unauthenticated {
+                challenge: Some(SIGN_IN),
+                words: "Sign in with your token as the password; the user name can be anything.",
+            })
     }
 
     /// Looks at all tokens, whichever it is, and at all of each: how long that
@@ -101,14 +118,36 @@ impl BearerTokens {
     }
 }
 
-/// The token in the value of a header; the name of the scheme is in either case.
+/// The value of the header, if there is one and no other.
+fn only(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut sent = headers.get_all(AUTHORIZATION).iter();
+    match (sent.next(), sent.next()) {
+        (Some(value), None) => Some(value.as_bytes()),
+        _ => None,
+    }
+}
+
+/// The token in the value of a header.
 fn token(value: &[u8]) -> Option<&[u8]> {
-    let (scheme, rest) = value.split_at_checked(CHALLENGE.len())?;
-    let token = rest.trim_ascii();
-    (scheme.eq_ignore_ascii_case(CHALLENGE.as_bytes())
+    credentials(CHALLENGE, value)
+}
+
+/// The password in the value of a header.
+fn password(value: &[u8]) -> Option<Vec<u8>> {
+    let mut pair = BASE64.decode(credentials(BASIC, value)?).ok()?;
+    let colon = pair.iter().position(|byte| *byte == b':')?;
+    pair.drain(..=colon);
+    (!pair.is_empty()).then_some(pair)
+}
+
+/// What comes after the name of a scheme, which is in either case.
+fn credentials<'a>(scheme: &str, value: &'a [u8]) -> Option<&'a [u8]> {
+    let (named, rest) = value.split_at_checked(scheme.len())?;
+    let credentials = rest.trim_ascii();
+    (named.eq_ignore_ascii_case(scheme.as_bytes())
         && rest.starts_with(b" ")
-        && !token.is_empty())
-    .then_some(token)
+        && !credentials.is_empty())
+    .then_some(credentials)
 }
 
 fn hash(secret: &[u8]) -> Hash {
@@ -172,6 +211,31 @@ mod tests {
         for value in ["Bearer A-SECRET", "Bearer a-secre", "Bearer a-secret,"] {
             assert_eq!(caller_of(&[value]).unwrap_err().challenge, Some(INVALID));
         }
+    }
+
+    #[test]
+    fn a_browser_sends_the_token_as_a_password_with_any_name() {
+        let visitor_of = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.append(AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+            tokens().visitor_of(&headers)
+        };
+        for pair in ["alice:a-secret", ":a-secret", "whoever:a-secret"] {
+            for scheme in ["Basic", "basic"] {
+                let value = format!("{scheme} {}", BASE64.encode(pair));
+                assert_eq!(visitor_of(&value), Ok(Caller::new("alice")), "{pair}");
+            }
+        }
+        assert_eq!(visitor_of("Bearer b-secret"), Ok(Caller::new("bob")));
+        for pair in ["alice:b-secre", "a-secret:", "a-secret", "", "a:a:a-secret"] {
+            let refused = visitor_of(&format!("Basic {}", BASE64.encode(pair)));
+            assert_eq!(refused.unwrap_err().challenge, Some(SIGN_IN), "{pair}");
+        }
+        let refused = visitor_of("Basic ???").unwrap_err();
+        assert_eq!(refused.challenge, Some(SIGN_IN));
+        // Programs do not: their side is as it was.
+        let basic = format!("Basic {}", BASE64.encode("alice:a-secret"));
+        assert_eq!(caller_of(&[&basic]).unwrap_err().challenge, Some(CHALLENGE));
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl Dialect {
             elicitation,
             sampling: by.sampling.is_some(),
             roots: by.roots.is_some(),
+            inbox: false,
         }
     }
 

@@ -4,6 +4,7 @@
 //! with the number of others.
 
 mod claims;
+mod listing;
 mod operations;
 mod record;
 mod sealing;
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::watch;
 
+use self::listing::Asking;
 use self::record::Record;
 use self::sealing::Sealing;
 use super::{Change, Claim, Elapsed, LiveLimits, StoreError};
@@ -43,6 +45,8 @@ pub struct MemoryStore {
 struct Shared {
     tasks: RwLock<ByTask<Arc<Mutex<Record>>>>,
     live: Mutex<Live>,
+    /// Tasks with questions, by caller.
+    asking: Mutex<Asking>,
     /// When time next does something to each task.
     agenda: Mutex<BTreeSet<(Timestamp, TaskId)>>,
     holders: Mutex<Holders>,
@@ -228,6 +232,7 @@ impl MemoryStore {
             lock(&self.shared.live).remove(caller);
         }
         self.enter(record, record.next_due(retention));
+        lock(&self.shared.asking).enter(record);
         Ok(())
     }
 
@@ -260,6 +265,7 @@ impl MemoryStore {
         };
         let due = record.next_due(me.retention);
         self.enter(&mut record, due);
+        lock(&self.shared.asking).enter(&mut record);
         let mut tasks = self
             .shared
             .tasks

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{MemoryStore, lock};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreFuture,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture,
     StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
@@ -74,6 +74,10 @@ impl TaskStore for MemoryStore {
         access: Access<'a>,
     ) -> StoreFuture<'a, Option<Arc<Snapshot>>> {
         StoreFuture::ready(self.with(id, access, |record| Ok(record.state.snapshot().clone())))
+    }
+
+    fn list<'a>(&'a self, listing: &'a Listing<'a>) -> StoreFuture<'a, Vec<Arc<Snapshot>>> {
+        StoreFuture::ready(Ok(self.list_now(listing)))
     }
 
     fn read<'a>(&'a self, id: &'a TaskId, last: Seq) -> StoreFuture<'a, Vec<Entry>> {

@@ -25,6 +25,8 @@ pub(super) struct Record {
     pub(super) unseen: bool,
     /// Who could not run it, so that none of them tries again.
     pub(super) held_by: Vec<HolderId>,
+    /// Whether it is listed as one that asks.
+    pub(super) asks: bool,
     /// Where it stands in the store's agenda.
     pub(super) due: Option<Timestamp>,
 }
@@ -49,6 +51,7 @@ impl Record {
             running: true,
             unseen: false,
             held_by: Vec::new(),
+            asks: false,
             due: None,
         })
     }

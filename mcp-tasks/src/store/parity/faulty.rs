@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::behaviours;
 use super::room::{NO_LIMITS, Room, accept, anything, asked, created, finished, raw, server};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreError,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreError,
     StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
@@ -113,6 +113,10 @@ impl TaskStore for Faulty {
         access: Access<'a>,
     ) -> StoreFuture<'a, Option<Arc<Snapshot>>> {
         self.call(|| self.store.get(id, access))
+    }
+
+    fn list<'a>(&'a self, listing: &'a Listing<'a>) -> StoreFuture<'a, Vec<Arc<Snapshot>>> {
+        self.call(|| self.store.list(listing))
     }
 
     fn read<'a>(&'a self, id: &'a TaskId, last: Seq) -> StoreFuture<'a, Vec<Entry>> {

@@ -39,6 +39,7 @@ mod faulty;
 mod held;
 mod journals;
 mod life;
+mod lists;
 mod news;
 mod room;
 mod sealing;
@@ -81,6 +82,7 @@ pub async fn check(places: impl Places) {
     let mut missing = Vec::new();
     for behaviours in [
         life::BEHAVIOURS,
+        lists::BEHAVIOURS,
         journals::BEHAVIOURS,
         commits::BEHAVIOURS,
         answers::BEHAVIOURS,

@@ -10,8 +10,10 @@ mod counts;
 mod fail_point;
 mod handover;
 mod holders;
+pub mod inspect;
 mod journal;
 mod ledger;
+mod listing;
 mod news;
 mod opening;
 mod queue;
@@ -33,11 +35,12 @@ use serde_json::value::RawValue;
 use self::changes::{OwnedAccess, OwnedCommit};
 use self::handover::Handover;
 use self::ledger::Ledger;
+use self::listing::OwnedListing;
 use self::reader::Reader;
 use self::trouble::Fault;
 use self::writer::Writer;
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, LiveLimits, Server, StoreFuture, StoreStats,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture, StoreStats,
     TaskStore, ToCommit, Wanted, Work,
 };
 use crate::Error;
@@ -178,6 +181,11 @@ impl TaskStore for SqliteStore {
     ) -> StoreFuture<'a, Option<Arc<Snapshot>>> {
         let (id, access) = (id.clone(), OwnedAccess::from(access));
         StoreFuture::new(self.reader.ask(move |archive| archive.get(&id, &access)))
+    }
+
+    fn list<'a>(&'a self, listing: &'a Listing<'a>) -> StoreFuture<'a, Vec<Arc<Snapshot>>> {
+        let listing = OwnedListing::from(listing);
+        StoreFuture::new(self.reader.ask(move |archive| archive.list(&listing)))
     }
 
     fn read<'a>(&'a self, id: &'a TaskId, last: Seq) -> StoreFuture<'a, Vec<Entry>> {

@@ -51,7 +51,7 @@ pub(super) fn open(path: &Path) -> Result<Opened, Error> {
     })
 }
 
-type Checked<T> = Result<T, String>;
+pub(super) type Checked<T> = Result<T, String>;
 
 fn try_open(path: &Path) -> Checked<Opened> {
     look_at_place(path)?;
@@ -197,11 +197,11 @@ fn create_empty(path: &Path) -> Checked<()> {
     }
 }
 
-fn log_of(path: &Path) -> PathBuf {
+pub(super) fn log_of(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 
-fn length(path: &Path) -> u64 {
+pub(super) fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
 }
 
@@ -232,8 +232,8 @@ fn look_at_file(path: &Path) -> Checked<()> {
     looked.map_err(told)?.check().map(drop)
 }
 
-/// The URI by which SQLite takes a file as one that nobody changes.
-fn unchangeable(path: &Path) -> String {
+/// The URI of a file, with how SQLite is to take it.
+pub(super) fn uri(path: &Path, how: &str) -> String {
     let mut uri = "file:".to_owned();
     if cfg!(windows) {
         uri.push('/');
@@ -249,12 +249,13 @@ fn unchangeable(path: &Path) -> String {
             }
         }
     }
-    uri.push_str("?immutable=1");
+    uri.push('?');
+    uri.push_str(how);
     uri
 }
 
 /// What a file says that it is.
-struct Header {
+pub(super) struct Header {
     application: i32,
     version: usize,
     /// How many tables and the like it has.
@@ -266,10 +267,14 @@ impl Header {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_URI
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Self::read(&Connection::open_with_flags(unchangeable(path), flags)?)
+        Self::read(&Connection::open_with_flags(
+            // As one that nobody changes.
+            uri(path, "immutable=1"),
+            flags,
+        )?)
     }
 
-    fn read(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let number = |sql| connection.query_row(sql, (), |row| row.get(0));
         let version: i64 = connection.query_row("PRAGMA user_version", (), |row| row.get(0))?;
         Ok(Self {
@@ -281,7 +286,7 @@ impl Header {
     }
 
     /// The version of the file; 0 for one with nothing in it.
-    fn check(&self) -> Checked<usize> {
+    pub(super) fn check(&self) -> Checked<usize> {
         if self.application == APPLICATION_ID && self.version > 0 {
             if self.version > VERSION {
                 return Err(format!(
@@ -330,7 +335,7 @@ fn cut_off(how: &str) -> String {
 }
 
 /// Whether the tables that the version promises are there.
-fn check_tables(connection: &Connection) -> Checked<()> {
+pub(super) fn check_tables(connection: &Connection) -> Checked<()> {
     let tables = "SELECT 1 FROM codes, holders, tasks, journal, totals, callers";
     match connection.prepare(tables) {
         Ok(_) => Ok(()),

@@ -32,8 +32,8 @@ pub(super) struct Reader {
 
 /// The file as the reader sees it at one moment.
 pub(super) struct Archive {
-    connection: Connection,
-    snapshots: Snapshots,
+    pub(super) connection: Connection,
+    pub(super) snapshots: Snapshots,
 }
 
 impl Reader {
@@ -146,17 +146,21 @@ impl Archive {
     }
 
     pub(super) fn stats(&mut self, commits: u64) -> Result<StoreStats, Fault> {
-        let totals = Totals::read(&self.connection)?;
-        let number =
-            |sql| -> rusqlite::Result<i64> { self.connection.query_row(sql, (), |row| row.get(0)) };
-        // Free pages stay in the file, for the next tasks.
-        let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
-        let bytes = pages * number("PRAGMA page_size")?;
-        Ok(StoreStats {
-            live: totals.live.cast_unsigned(),
-            stored: totals.stored.cast_unsigned(),
-            commits,
-            bytes: bytes.cast_unsigned(),
-        })
+        stats(&self.connection, commits)
     }
+}
+
+/// Counts what there is in the file.
+pub(super) fn stats(connection: &Connection, commits: u64) -> Result<StoreStats, Fault> {
+    let totals = Totals::read(connection)?;
+    let number = |sql| -> rusqlite::Result<i64> { connection.query_row(sql, (), |row| row.get(0)) };
+    // Free pages stay in the file, for the next tasks.
+    let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
+    let bytes = pages * number("PRAGMA page_size")?;
+    Ok(StoreStats {
+        live: totals.live.cast_unsigned(),
+        stored: totals.stored.cast_unsigned(),
+        commits,
+        bytes: bytes.cast_unsigned(),
+    })
 }

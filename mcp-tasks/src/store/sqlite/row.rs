@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
 use super::holders::HolderId;
 use super::schema::{ARRIVED, NEVER, RUNNING};
+use crate::protocol::TaskStatus;
 use crate::store::Activity;
 use crate::task::{
     Access, Caller, FencingNumber, Recoveries, Retention, Seq, Snapshot, TaskId, TaskState,
@@ -36,6 +37,8 @@ pub(super) struct Row {
     pub(super) running: bool,
     pub(super) waking: Waking,
     pub(super) due: Due,
+    /// What it is listed as; as in the schema.
+    state: i64,
 }
 
 /// By what the row is found when somebody looks for tasks to run.
@@ -95,8 +98,19 @@ pub(super) fn time(stored: i64) -> Timestamp {
 }
 
 const FIND: &str = "SELECT task, code, caller, fencing, seq, status, running,
-    holder, unseen, distrust, held, held_first, held_last, held_build, wake_at, ended, due_at
-    FROM tasks WHERE id = ?1 AND caller = ifnull(?2, caller)";
+    holder, unseen, distrust, held, held_first, held_last, held_build, wake_at, ended, due_at,
+    state FROM tasks WHERE id = ?1 AND caller = ifnull(?2, caller)";
+
+/// What a task of this status is listed as.
+pub(super) fn listed_as(status: TaskStatus) -> i64 {
+    match status {
+        TaskStatus::Working => 0,
+        TaskStatus::InputRequired => 1,
+        TaskStatus::Completed => 2,
+        TaskStatus::Failed => 3,
+        TaskStatus::Cancelled => 4,
+    }
+}
 
 /// Whose a task must be to exist for `access`; `None` for anybody's.
 pub(super) fn caller_of(access: Access<'_>) -> Option<&str> {
@@ -112,12 +126,12 @@ pub(super) fn caller_of(access: Access<'_>) -> Option<&str> {
 /// ready to undo single statements.
 const INSERT: &str = "INSERT OR FAIL INTO tasks (id, code, caller, fencing, seq, status, running,
     holder, unseen, distrust, held, held_first, held_last, held_build, wake_at, ended, due_at,
-    snapshot)
-    VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, 0, 0, 0, 0, 0, '', ?8, ?9, ?10, ?11)";
+    state, snapshot)
+    VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, 0, 0, 0, 0, 0, '', ?8, ?9, ?10, ?11, ?12)";
 
 /// The updates by what they touch: an index is written to if a column of it is
 /// named, whether it changes or not.
-static UPDATES: LazyLock<[String; 32]> = LazyLock::new(|| {
+static UPDATES: LazyLock<[String; 64]> = LazyLock::new(|| {
     std::array::from_fn(|parts| {
         let mut sql = "UPDATE OR FAIL tasks SET fencing = ?2, running = ?3".to_owned();
         if parts & SNAPSHOT != 0 {
@@ -138,6 +152,9 @@ static UPDATES: LazyLock<[String; 32]> = LazyLock::new(|| {
         if parts & DUE != 0 {
             sql.push_str(", ended = ?15, due_at = ?16");
         }
+        if parts & STATE != 0 {
+            sql.push_str(", state = ?17");
+        }
         sql + " WHERE task = ?1"
     })
 });
@@ -147,6 +164,7 @@ const WAKE: usize = 4;
 const UNSEEN: usize = 8;
 /// What seldom changes while a task has one holder.
 const CLAIM: usize = 16;
+const STATE: usize = 32;
 
 impl Row {
     /// The row of a task that its creator has claimed.
@@ -177,6 +195,7 @@ impl Row {
                 ended: false,
                 at: NEVER,
             },
+            state: listed_as(state.snapshot().status()),
         };
         row.settle(state, retention);
         row
@@ -219,6 +238,7 @@ impl Row {
                 ended: row.get(15)?,
                 at: row.get(16)?,
             },
+            state: row.get(17)?,
         })
     }
 
@@ -240,6 +260,7 @@ impl Row {
             self.waking.wake_at,
             self.due.ended,
             self.due.at,
+            self.state,
             snapshot,
         ]);
         match inserted {
@@ -277,6 +298,9 @@ impl Row {
         if !waking.is_claimed_as(was) {
             parts |= CLAIM;
         }
+        if self.state != before.state {
+            parts |= STATE;
+        }
         let mut statement = connection.prepare_cached(&UPDATES[parts])?;
         statement.raw_bind_parameter(1, self.task)?;
         statement.raw_bind_parameter(2, self.fencing.0.cast_signed())?;
@@ -304,6 +328,9 @@ impl Row {
         if parts & DUE != 0 {
             statement.raw_bind_parameter(15, self.due.ended)?;
             statement.raw_bind_parameter(16, self.due.at)?;
+        }
+        if parts & STATE != 0 {
+            statement.raw_bind_parameter(17, self.state)?;
         }
         statement.raw_execute().map(drop)
     }
@@ -376,6 +403,7 @@ impl Row {
     pub(super) fn settle_end(&mut self, snapshot: &Snapshot, retention: Retention) {
         self.due.at = snapshot.due(retention).map_or(NEVER, |(at, _)| stored(at));
         self.due.ended = snapshot.is_terminal();
+        self.state = listed_as(snapshot.status());
         if self.due.ended {
             self.running = false;
             self.waking.distrust = 0;

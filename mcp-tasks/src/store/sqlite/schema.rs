@@ -23,7 +23,11 @@ pub(super) const RUNNING: i64 = -1;
 pub(super) const ARRIVED: i64 = 0;
 
 /// Each step takes a file one version further. Released steps never change.
-const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+];
 
 /// Takes a file from `version` to the last one, within the caller's
 /// transaction.

@@ -1,0 +1,49 @@
+//! The commands that speak to a server, or read the book.
+
+mod answer;
+mod call;
+mod cancel;
+mod list;
+mod tools;
+
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use mcp_tasks::client::TaskClient;
+use serde::Serialize;
+use tokio::time::timeout;
+
+use crate::exit::{Exit, Stop};
+use crate::flags::Command;
+
+/// How long a server may take to end.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Does what the command says.
+pub(crate) async fn run(command: Command) -> Result<Exit, Stop> {
+    match command {
+        Command::Call(flags) => call::call(flags).await,
+        Command::Resume(flags) => call::resume(flags).await,
+        Command::Answer(flags) => answer::answer(flags).await,
+        Command::Cancel(flags) => cancel::cancel(flags).await,
+        Command::List(flags) => list::list(&flags),
+        Command::Tools(flags) => tools::tools(flags).await,
+        // These need no server, and have been dealt with.
+        Command::Inspect(_) | Command::Completions { .. } => Ok(Exit::Done),
+    }
+}
+
+/// Ends the connection in good order.
+async fn close(client: TaskClient) {
+    // A server that does not end is killed with the client.
+    drop(timeout(FAREWELL, client.close()).await);
+}
+
+/// Writes one object for programs.
+fn json_line(value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
+}

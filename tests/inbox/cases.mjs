@@ -1,0 +1,203 @@
+// What people do at the inbox. Each case has a server and a browser context of
+// its own; what holds for every page is checked in `run.mjs`.
+
+import assert from "node:assert/strict";
+
+const TABS = 80;
+
+/** The card of a tool. */
+const card = (page, tool) => page.locator(".card", { has: page.getByRole("heading", { name: tool, exact: true }) });
+
+/** Presses Tab until this has the focus, as somebody without a mouse does. */
+async function tabTo(page, locator) {
+  for (let tabs = 0; tabs < TABS; tabs++) {
+    await page.keyboard.press("Tab");
+    if (await locator.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error(`no Tab leads to ${locator}`);
+}
+
+const note = (page) => page.getByRole("status").first();
+
+export const cases = {
+  async "a form is filled in and sent by keyboard alone"({ server, open, shot }) {
+    const task = await server.asks("form");
+    const page = await open();
+    const form = card(page, "form");
+    await shot(page, "list");
+    const type = async (name, text) => {
+      await tabTo(page, form.getByLabel(name, { exact: true }));
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.type(text);
+    };
+    await type("Name (required)", "Ada");
+    await type("Short name (required)", "ada");
+    await type("Email", "ada@example.org");
+    await type("Link", "https://example.org/");
+    await tabTo(page, form.getByLabel("Day", { exact: true }));
+    await page.keyboard.type("07282026");
+    await tabTo(page, form.getByLabel("Date and time"));
+    await page.keyboard.type("072820260930AM");
+    await type("Percent", "25");
+    await tabTo(page, form.getByRole("group", { name: "Careful" }).getByLabel("Yes"));
+    await page.keyboard.press("ArrowDown");
+    await tabTo(page, form.getByRole("group", { name: "Level (required)" }).getByLabel("low"));
+    await page.keyboard.press("Space");
+    await page.keyboard.press("ArrowDown");
+    await tabTo(page, form.getByRole("group", { name: "Levels (required)" }).getByLabel("low"));
+    await page.keyboard.press("Space");
+    await tabTo(page, form.getByRole("button", { name: "Answer" }));
+    await page.keyboard.press("Enter");
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.equal(await form.count(), 0);
+    assert.ok(await note(page).evaluate((element) => element === document.activeElement), "the note has the focus");
+    const { moment, ...rest } = await server.result(task);
+    assert.match(moment, /^2026-07-28T09:30:00\+05:30$/);
+    assert.deepEqual(rest, {
+      name: "Ada", short: "ada", remark: "none", email: "ada@example.org", link: "https://example.org/",
+      day: "2026-07-28", ratio: 0.5, percent: 25, careful: false, level: "high", window: "tonight", levels: ["low"],
+    });
+  },
+
+  async "the browser says at once what is missing, and declining needs nothing"({ server, open }) {
+    const task = await server.asks("ask1");
+    const page = await open();
+    const form = card(page, "ask1");
+    await form.getByRole("button", { name: "Answer" }).click();
+    assert.equal(await form.locator("input:invalid").count(), 1);
+    assert.equal((await server.get(task)).status, "input_required");
+    await form.getByRole("button", { name: "Decline" }).click();
+    await note(page).filter({ hasText: "You declined" }).waitFor();
+    await page.getByText("No open questions").waitFor();
+    assert.equal(await server.result(task), "declined");
+    assert.equal(await page.title(), "Inbox \u00b7 fixtures");
+  },
+
+  async "a question that comes leaves alone what somebody is typing"({ server, open, shot }) {
+    const first = await server.asks("ask1");
+    const page = await open();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    const field = card(page, "ask1").getByRole("textbox");
+    await field.pressSequentially("half an ans");
+    await server.asks("confirm");
+    await card(page, "confirm").waitFor();
+    await note(page).filter({ hasText: "A new question: confirm" }).waitFor();
+    assert.equal(await page.title(), "(2) Inbox \u00b7 fixtures");
+    await page.keyboard.type("wer");
+    assert.equal(await field.inputValue(), "half an answer");
+    assert.ok(await field.evaluate((element) => element === document.activeElement), "the focus stays");
+    await shot(page, "arrived");
+    // The answer to another leaves it alone, too.
+    await card(page, "confirm").getByRole("button", { name: "Confirm" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.equal(await field.inputValue(), "half an answer");
+    await field.press("Enter");
+    await page.getByText("No open questions").waitFor();
+    assert.equal(await server.result(first), "got: half an answer");
+  },
+
+  async "what is answered elsewhere goes away, unless somebody is at it"({ server, open, shot }) {
+    const idle = await server.asks("choose");
+    const busy = await server.asks("ask1");
+    const page = await open();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    const form = card(page, "ask1");
+    await form.getByRole("textbox").fill("mine");
+    await server.answer(idle, "light", {});
+    await card(page, "choose").waitFor({ state: "detached" });
+    await server.answer(busy, "answer", { answer: "theirs" });
+    await form.getByText("This question was answered elsewhere").waitFor();
+    assert.equal(await form.getByRole("textbox").inputValue(), "mine");
+    assert.ok(await form.getByRole("button", { name: "Answer" }).isDisabled());
+    await shot(page, "answered elsewhere");
+    await form.getByRole("button", { name: "Close" }).click();
+    await page.getByText("No open questions").waitFor();
+    assert.equal(await form.count(), 0);
+  },
+
+  async "what is wrong is said at the field and above, and nothing is lost"({ server, open, shot }) {
+    await server.asks("confirm");
+    const task = await server.asks("form");
+    const page = await open();
+    const form = card(page, "form");
+    await form.getByLabel("Name (required)", { exact: true }).fill("Ada");
+    await form.getByLabel("Short name (required)", { exact: true }).fill("ada");
+    await form.getByLabel("Email", { exact: true }).fill("nobody");
+    await form.getByRole("group", { name: "Level (required)" }).getByLabel("high").check();
+    await form.getByRole("button", { name: "Answer" }).click();
+    const summary = form.getByRole("alert");
+    await summary.waitFor();
+    assert.ok(await summary.evaluate((element) => element === document.activeElement), "the summary has the focus");
+    assert.match(await page.title(), /^Error: /);
+    await shot(page, "error");
+    const email = form.getByLabel("Email", { exact: true });
+    assert.equal(await email.getAttribute("aria-invalid"), "true");
+    assert.equal(await email.inputValue(), "nobody");
+    assert.equal(await form.getByLabel("Name (required)", { exact: true }).inputValue(), "Ada");
+    await summary.getByRole("link", { name: /^Email must be a mail address/ }).press("Enter");
+    assert.ok(await email.evaluate((element) => element === document.activeElement), "the link leads there");
+    await email.fill("");
+    await form.getByRole("group", { name: "Levels (required)" }).getByLabel("low").check();
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.equal((await server.result(task)).name, "Ada");
+    await card(page, "confirm").waitFor();
+  },
+
+  async "everything works without JavaScript"({ server, open, shot }) {
+    const task = await server.asks("form");
+    const sure = await server.asks("confirm");
+    const page = await open({ javaScriptEnabled: false, colorScheme: "dark" });
+    const form = card(page, "form");
+    await form.getByLabel("Name (required)", { exact: true }).fill("Ada");
+    await form.getByLabel("Short name (required)", { exact: true }).fill("ada");
+    await form.getByLabel("Date and time").fill("2026-07-28T09:30");
+    await form.getByRole("group", { name: "Level (required)" }).getByLabel("high").check();
+    await form.getByRole("button", { name: "Answer" }).click();
+    await form.getByRole("link", { name: /^Moment needs its offset from UTC/ }).waitFor();
+    await shot(page, "error without script");
+    await form.getByLabel("Offset from UTC").selectOption("+02:00");
+    await form.getByRole("group", { name: "Levels (required)" }).getByLabel("low").check();
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.equal((await server.result(task)).moment, "2026-07-28T09:30:00+02:00");
+    await card(page, "confirm").getByRole("button", { name: "Dismiss" }).click();
+    await note(page).filter({ hasText: "You dismissed" }).waitFor();
+    assert.equal(await server.result(sure), "dismissed");
+    assert.equal(new URL(page.url()).pathname, "/inbox");
+  },
+
+  async "a page to open is named before it is opened, in a tab of its own"({ server, open, shot }) {
+    const task = await server.asks("open_url");
+    const page = await open();
+    const form = card(page, "open_url");
+    await form.getByText("This leads to example.org").waitFor();
+    await shot(page, "url");
+    const link = form.getByRole("link");
+    assert.equal(await link.getAttribute("href"), "https://example.org/in");
+    assert.equal(await link.getAttribute("target"), "_blank");
+    assert.equal(await link.getAttribute("rel"), "noopener noreferrer");
+    await form.getByRole("button", { name: "Agree" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    await server.result(task);
+  },
+
+  async "it fits a window of 320 pixels, in light and in dark"({ server, open, shot }) {
+    for (const tool of ["form", "open_url", "choose"]) await server.asks(tool);
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await open({ viewport: { width: 320, height: 640 }, colorScheme });
+      await card(page, "form").waitFor();
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 320, `it is ${width} pixels wide`);
+      await shot(page, `narrow ${colorScheme}`);
+    }
+    const page = await open({ viewport: { width: 1000, height: 800 }, colorScheme: "dark" });
+    await shot(page, "dark");
+  },
+
+  async "an empty inbox says so"({ open, shot }) {
+    const page = await open();
+    await page.getByText("When a tool has a question for you, it is here.").waitFor();
+    await shot(page, "empty");
+  },
+};
