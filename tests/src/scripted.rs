@@ -37,7 +37,7 @@ impl Asked {
     }
 
     /// The reply with this result.
-    pub fn result(&self, result: Value) -> Value {
+    pub fn result(&self, result: &Value) -> Value {
         json!({ "jsonrpc": "2.0", "id": self.message["id"], "result": result })
     }
 
@@ -120,7 +120,7 @@ async fn say(State(shared): State<Arc<Shared>>, request: Request) -> Response {
         seen.push(asked.clone());
     }
     (shared.script)(&asked).unwrap_or_else(|| match asked.method() {
-        "server/discover" => reply(&asked.result(json!({
+        "server/discover" => reply(&asked.result(&json!({
             "resultType": "complete",
             "supportedVersions": ["2026-07-28"],
             "capabilities": {

@@ -34,7 +34,8 @@ enum Reach {
 
 #[derive(Deserialize)]
 struct Case {
-    case: String,
+    #[serde(rename = "case")]
+    name: String,
     tool: String,
     #[serde(default)]
     arguments: Option<Value>,
@@ -177,7 +178,7 @@ async fn one(client: &TaskClient, case: Case) -> Value {
     let outcome = call.await;
     let watched = watch.await.expect("it only looks");
     let mut line = json!({
-        "case": case.case,
+        "case": case.name,
         "asked": *desk.asked.lock().unwrap(),
         "task": watched.last.as_ref().is_some_and(|state| state.id.is_some()),
         "statuses": watched.statuses,
@@ -196,14 +197,16 @@ async fn one(client: &TaskClient, case: Case) -> Value {
 async fn cancel(call: &mut Call, when: When, desk: &Desk) {
     let ready = async {
         let mut states = call.states();
-        while when == When::Asked {
-            let open = call.state().questions.len();
-            if open > 0 && desk.asked.lock().unwrap().len() >= open {
-                return;
-            }
-            tokio::select! {
-                () = desk.put.notified() => {}
-                state = states.next() => if state.is_none() { return },
+        if when == When::Asked {
+            loop {
+                let open = call.state().questions.len();
+                if open > 0 && desk.asked.lock().unwrap().len() >= open {
+                    return;
+                }
+                tokio::select! {
+                    () = desk.put.notified() => {}
+                    state = states.next() => if state.is_none() { return },
+                }
             }
         }
         while let Some(state) = states.next().await {

@@ -84,7 +84,7 @@ fn serve(vice: &str, message: &Value) {
         }
         "endless" if message["method"] == "tools/call" => loop {
             let mut out = std::io::stdout().lock();
-            if out.write_all(&[b'x'; 64 * 1024]).is_err() {
+            if out.write_all(&[b'x'; 8 * 1024]).is_err() {
                 std::thread::sleep(Duration::from_secs(60));
             }
         },

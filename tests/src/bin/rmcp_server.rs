@@ -240,10 +240,8 @@ async fn main() {
         is_older: arguments.iter().any(|argument| argument == "--older"),
         ..Theirs::default()
     };
-    let address = arguments
-        .iter()
-        .skip_while(|argument| *argument != "--http");
-    let Some(address) = address.skip(1).next() else {
+    let flag = arguments.iter().position(|argument| argument == "--http");
+    let Some(address) = flag.and_then(|flag| arguments.get(flag + 1)) else {
         let wire = (tokio::io::stdin(), tokio::io::stdout());
         let running = server.serve(wire).await.expect("it begins");
         running.waiting().await.expect("it ends");

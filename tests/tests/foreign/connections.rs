@@ -18,7 +18,7 @@ use super::{outcome, text};
 fn in_session(asked: &Asked, session: &'static str) -> Option<Response> {
     let mut response = match asked.method() {
         "server/discover" => StatusCode::BAD_REQUEST.into_response(),
-        "initialize" => reply(&asked.result(json!({
+        "initialize" => reply(&asked.result(&json!({
             "protocolVersion": "2025-06-18",
             "capabilities": { "tools": {} },
             "serverInfo": { "name": "older", "version": "1" },
@@ -39,7 +39,7 @@ async fn a_session_that_has_expired_is_begun_again() {
             "tools/call" if asked.headers["mcp-session-id"] == "first" && asked.before > 0 => {
                 Some(StatusCode::NOT_FOUND.into_response())
             }
-            "tools/call" => Some(reply(&asked.result(done()))),
+            "tools/call" => Some(reply(&asked.result(&done()))),
             _ => None,
         })
     })

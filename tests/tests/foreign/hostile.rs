@@ -20,7 +20,7 @@ pub(crate) fn done() -> Value {
 }
 
 /// A task with this status, and these members besides.
-fn task(status: &str, besides: Value) -> Value {
+fn task(status: &str, besides: &Value) -> Value {
     let mut task = json!({
         "resultType": "complete",
         "taskId": "t",
@@ -36,14 +36,14 @@ fn task(status: &str, besides: Value) -> Value {
     task
 }
 
-fn created(besides: Value) -> Value {
+fn created(besides: &Value) -> Value {
     let mut task = task("working", besides);
     task["resultType"] = json!("task");
     task
 }
 
 fn completed() -> Value {
-    task("completed", json!({ "result": done() }))
+    task("completed", &json!({ "result": done() }))
 }
 
 fn asking(keys: &[&str]) -> Value {
@@ -53,7 +53,7 @@ fn asking(keys: &[&str]) -> Value {
         let params = json!({ "message": key, "requestedSchema": form });
         requests[key] = json!({ "method": "elicitation/create", "params": params });
     }
-    task("input_required", json!({ "inputRequests": requests }))
+    task("input_required", &json!({ "inputRequests": requests }))
 }
 
 /// A client of a server whose tool is a task, and which says this of it.
@@ -62,9 +62,9 @@ async fn task_of(
 ) -> (Scripted, TaskClient) {
     serving(move |asked| {
         script(asked).or_else(|| match asked.method() {
-            "tools/call" => Some(reply(&asked.result(created(json!({}))))),
+            "tools/call" => Some(reply(&asked.result(&created(&json!({}))))),
             "tasks/update" | "tasks/cancel" => {
-                Some(reply(&asked.result(json!({ "resultType": "complete" }))))
+                Some(reply(&asked.result(&json!({ "resultType": "complete" }))))
             }
             _ => None,
         })
@@ -95,20 +95,20 @@ async fn called(answer: impl Fn(&Asked) -> Response + Send + Sync + 'static) -> 
 
 #[tokio::test]
 async fn a_reply_may_come_as_an_event() {
-    let said = called(|asked| events(&[asked.result(done())])).await;
+    let said = called(|asked| events(&[asked.result(&done())])).await;
     assert_eq!(said, "done");
 }
 
 #[tokio::test]
 async fn a_reply_that_comes_twice_counts_once() {
-    let said = called(|asked| events(&[asked.result(done()), asked.error(-32603, "no")])).await;
+    let said = called(|asked| events(&[asked.result(&done()), asked.error(-32603, "no")])).await;
     assert_eq!(said, "done");
 }
 
 #[tokio::test]
 async fn what_is_no_reply_to_the_call_ends_it() {
     let said = called(|asked| {
-        let mut other = asked.result(done());
+        let mut other = asked.result(&done());
         other["id"] = json!(4711);
         reply(&other)
     });
@@ -152,7 +152,7 @@ async fn a_stream_that_breaks_before_the_reply_ends_the_call() {
 async fn a_reply_larger_than_any_result_is_not_read() {
     let said = called(|asked| {
         let mut large = vec![b' '; 65 * 1024 * 1024];
-        large.extend(asked.result(done()).to_string().bytes());
+        large.extend(asked.result(&done()).to_string().bytes());
         body("application/json", large)
     });
     let said = said.await;
@@ -162,14 +162,14 @@ async fn a_reply_larger_than_any_result_is_not_read() {
 #[tokio::test]
 async fn a_poll_whose_reply_is_no_reply_is_sent_again() {
     let (server, client) = task_of(|asked| {
-        let mut other = asked.result(completed());
+        let mut other = asked.result(&completed());
         other["id"] = json!(4711);
         (asked.method() == "tasks/get").then(|| match asked.before {
             0 => events(&[]),
             1 => reply(&other),
             2 => body("text/html", "<p>Hello</p>"),
             3 => StatusCode::BAD_GATEWAY.into_response(),
-            _ => reply(&asked.result(completed())),
+            _ => reply(&asked.result(&completed())),
         })
     })
     .await;
@@ -187,11 +187,11 @@ async fn numbers_may_be_missing_or_strange() {
         json!({ "ttlMs": 1e300 }),
     ] {
         let (server, client) = task_of(move |asked| match asked.method() {
-            "tools/call" => Some(reply(&asked.result(created(strange.clone())))),
+            "tools/call" => Some(reply(&asked.result(&created(&strange)))),
             "tasks/get" if asked.before < 2 => {
-                Some(reply(&asked.result(task("working", strange.clone()))))
+                Some(reply(&asked.result(&task("working", &strange))))
             }
-            "tasks/get" => Some(reply(&asked.result(completed()))),
+            "tasks/get" => Some(reply(&asked.result(&completed()))),
             _ => None,
         })
         .await;
@@ -206,13 +206,13 @@ async fn numbers_may_be_missing_or_strange() {
 #[tokio::test]
 async fn what_the_client_does_not_know_ends_the_call_and_says_so() {
     for (reply_to_get, words) in [
-        (task("paused", json!({})), "paused"),
-        (task("working", json!({ "taskId": "u" })), "another task"),
-        (task("completed", json!({})), "without its outcome"),
+        (task("paused", &json!({})), "paused"),
+        (task("working", &json!({ "taskId": "u" })), "another task"),
+        (task("completed", &json!({})), "without its outcome"),
         (json!({ "resultType": "later" }), "later"),
     ] {
         let (_server, client) = task_of(move |asked| {
-            (asked.method() == "tasks/get").then(|| reply(&asked.result(reply_to_get.clone())))
+            (asked.method() == "tasks/get").then(|| reply(&asked.result(&reply_to_get.clone())))
         })
         .await;
         let error = outcome!(client.call("any", ())).unwrap_err();
@@ -227,10 +227,10 @@ async fn what_the_client_does_not_know_ends_the_call_and_says_so() {
 #[tokio::test]
 async fn a_question_that_is_shown_after_its_answer_is_not_put_again() {
     let server = Scripted::new(|asked| match asked.method() {
-        "tools/call" => Some(reply(&asked.result(created(json!({}))))),
-        "tasks/update" => Some(reply(&asked.result(json!({})))),
-        "tasks/get" if asked.before < 5 => Some(reply(&asked.result(asking(&["a"])))),
-        "tasks/get" => Some(reply(&asked.result(completed()))),
+        "tools/call" => Some(reply(&asked.result(&created(&json!({}))))),
+        "tasks/update" => Some(reply(&asked.result(&json!({})))),
+        "tasks/get" if asked.before < 5 => Some(reply(&asked.result(&asking(&["a"])))),
+        "tasks/get" => Some(reply(&asked.result(&completed()))),
         _ => None,
     })
     .await;
@@ -249,11 +249,11 @@ async fn a_question_that_is_shown_after_its_answer_is_not_put_again() {
 #[tokio::test]
 async fn a_question_that_goes_away_unanswered_and_comes_back_is_put_again() {
     let server = Scripted::new(|asked| match asked.method() {
-        "tools/call" => Some(reply(&asked.result(created(json!({}))))),
-        "tasks/update" => Some(reply(&asked.result(json!({})))),
-        "tasks/get" => Some(reply(&asked.result(match asked.before {
+        "tools/call" => Some(reply(&asked.result(&created(&json!({}))))),
+        "tasks/update" => Some(reply(&asked.result(&json!({})))),
+        "tasks/get" => Some(reply(&asked.result(&match asked.before {
             0 | 2 | 3 => asking(&["a"]),
-            1 => task("working", json!({})),
+            1 => task("working", &json!({})),
             _ => completed(),
         }))),
         _ => None,
@@ -283,9 +283,9 @@ async fn a_server_that_agrees_to_listen_and_hangs_up_is_left_alone_more_and_more
         "subscriptions/listen" => {
             let agreed = json!({ "notifications": { "taskIds": ["t"] } });
             let agreed = asked.told("notifications/subscriptions/acknowledged", agreed);
-            Some(events(&[agreed, asked.result(json!({}))]))
+            Some(events(&[agreed, asked.result(&json!({}))]))
         }
-        "tasks/get" => Some(reply(&asked.result(task("working", json!({}))))),
+        "tasks/get" => Some(reply(&asked.result(&task("working", &json!({}))))),
         _ => None,
     })
     .await;
@@ -314,7 +314,7 @@ async fn a_server_that_agrees_to_listen_is_believed_what_it_says_of_this_task_al
                 asked.told("notifications/tasks", completed()),
             ]))
         }
-        "tasks/get" => Some(reply(&asked.result(task("working", json!({}))))),
+        "tasks/get" => Some(reply(&asked.result(&task("working", &json!({}))))),
         _ => None,
     })
     .await;

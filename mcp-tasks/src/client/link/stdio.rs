@@ -127,14 +127,15 @@ async fn reap(mut child: Child, kill: oneshot::Receiver<()>, ended: watch::Sende
     let ending = tokio::select! {
         status = child.wait() => Ending::ByItself(status.ok()),
         // Its pipes are closed: it may be about to end.
-        _ = kill => match timeout(MOMENT, child.wait()).await {
-            Ok(status) => Ending::ByItself(status.ok()),
-            Err(_) => {
+        _ = kill => {
+            if let Ok(status) = timeout(MOMENT, child.wait()).await {
+                Ending::ByItself(status.ok())
+            } else {
                 // It fails if the process has ended by itself just now.
                 let _ = child.kill().await;
                 Ending::Killed
             }
-        },
+        }
     };
     // Nobody may want to know.
     let _ = ended.send(Some(ending));
