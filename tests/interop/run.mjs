@@ -16,15 +16,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import { agreed, forRun, judge, listed } from "./judge.mjs";
+import { findNode, findPython, venv } from "./programs.mjs";
 
-const NODE_MAJOR = 20;
 const LISTENING_MS = 20_000;
 const RUN_MS = 180_000;
 const AT_ONCE = 3;
 const TOKEN = { name: "alice", secret: "wonderland" };
 
 const here = dirname(fileURLToPath(import.meta.url));
-const venv = join(here, ".venv");
 
 function fail(words) {
   console.error(`interop: ${words}`);
@@ -47,19 +46,6 @@ const RUNS = [
   { client: "mcp", era: "rounds", version: "2026-07-28" },
   { client: "mcp", era: "session", version: "2025-11-25" },
 ].flatMap((run) => ["http", "stdio"].map((wire) => ({ ...run, wire })));
-
-/** A Node that is new enough for the clients: this one, or that of the lock file. */
-function findNode() {
-  if (Number(process.versions.node.split(".")[0]) >= NODE_MAJOR) return process.execPath;
-  const { platform, arch } = process;
-  const node = join(here, "node_modules", `node-${platform}-${arch}`, "bin/node");
-  if (existsSync(node)) return node;
-  return fail(`this Node is ${process.version}, the clients need ${NODE_MAJOR}, and package.json brings none for ${platform}-${arch}`);
-}
-
-function findPython() {
-  return join(venv, "bin/python");
-}
 
 /** Installs what the lock files say, and nothing else. */
 function install() {

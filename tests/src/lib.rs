@@ -22,6 +22,7 @@ mod mortal;
 mod progress;
 mod reply;
 pub mod rounds;
+pub mod scripted;
 mod session;
 mod stdio;
 mod store_file;

@@ -106,6 +106,11 @@ impl Answer {
         &self.0
     }
 
+    /// Whether it says no, or nothing.
+    pub(super) fn is_refusal(&self) -> bool {
+        *self == Self::decline() || *self == Self::dismiss()
+    }
+
     fn new(result: &impl Serialize) -> serde_json::Result<Self> {
         to_raw_value(result).map(|result| Self(result.into()))
     }
@@ -150,7 +155,11 @@ pub trait Answers: Send + Sync + 'static {
     ///
     /// It is called once for each key that a task uses, in this process and, with
     /// a [`TaskBook`](super::TaskBook), in those before and after; questions that
-    /// are open together are put together.
+    /// are open together are put together. One that is taken back before it was
+    /// answered, and asked again, is put again.
+    ///
+    /// In an older session a server may ask for the client's roots while no call is
+    /// open: that question has neither task nor tool.
     ///
     /// # Cancellation
     ///

@@ -146,7 +146,9 @@ impl ClientBuilder {
     }
 
     /// For how long nothing need be heard of the server before a call gives up
-    /// with [`CallError::Lost`](super::CallError::Lost); two minutes by default.
+    /// with [`CallError::Lost`](super::CallError::Lost); two minutes by default. A
+    /// server that is connected to must have said what it is by then, too, and within
+    /// forty seconds at most.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -218,7 +220,14 @@ impl ClientBuilder {
 
     fn finish(self, route: Route) -> TaskClient {
         let identity = Implementation::new(self.name, self.version);
-        let link = Link::new(route, identity, capabilities(&self.kinds), self.messages);
+        let link = Link::new(
+            route,
+            identity,
+            capabilities(&self.kinds),
+            self.messages,
+            self.patience,
+            self.answers.clone(),
+        );
         let settings = Settings {
             answers: self.answers,
             book: self.book,

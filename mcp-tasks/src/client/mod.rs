@@ -37,6 +37,10 @@
 //! polled no more often than the server says, and with some jitter; with a server
 //! that tells of its tasks by itself (`subscriptions/listen`, P40), seldom.
 //!
+//! A server that ends as often as it is started, or hangs up on those who listen, is
+//! tried less and less often. A reply that cannot be one, or cannot be read, ends the
+//! request that it should have answered; replies of over 64 MiB are not read.
+//!
 //! A `tools/call` is sent a second time only if the server has surely not
 //! received the first: it may have begun to do what was asked.
 //!

@@ -2,14 +2,19 @@
 //! with `taskIds`, P40), and goes on doing so when the connection is lost.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::back_off;
 use crate::client::Inner;
 use crate::client::link::{Live, Told, Trouble};
+
+/// How long a subscription lives that is worth being made again at once.
+const LASTING: Duration = Duration::from_secs(10);
 
 /// What is heard.
 pub(super) enum Heard {
@@ -36,9 +41,9 @@ pub(super) async fn listen(inner: Weak<Inner>, id: Arc<str>, heard: mpsc::Unboun
         let Some(inner) = inner.upgrade() else {
             return;
         };
-        let mut has_agreed = false;
+        let began = Instant::now();
         let end = match inner.link.live().await {
-            Ok(live) if live.can_listen() => once(&live, &id, &heard, &mut has_agreed).await,
+            Ok(live) if live.can_listen() => once(&live, &id, &heard).await,
             Ok(_) => End::Never,
             Err(_) => End::Again,
         };
@@ -46,17 +51,14 @@ pub(super) async fn listen(inner: Weak<Inner>, id: Arc<str>, heard: mpsc::Unboun
         if heard.send(Heard::Deaf).is_err() || matches!(end, End::Never) {
             return;
         }
-        failed = if has_agreed { 1 } else { failed + 1 };
+        // That it has agreed says little, if it ends what it agreed to at once.
+        let has_lasted = began.elapsed() >= LASTING;
+        failed = if has_lasted { 1 } else { failed + 1 };
         tokio::time::sleep(back_off(failed)).await;
     }
 }
 
-async fn once(
-    live: &Live,
-    id: &Arc<str>,
-    heard: &mpsc::UnboundedSender<Heard>,
-    has_agreed: &mut bool,
-) -> End {
+async fn once(live: &Live, id: &Arc<str>, heard: &mpsc::UnboundedSender<Heard>) -> End {
     let params = json!({ "notifications": { "taskIds": [id] } });
     let Ok(sent) = live.send("subscriptions/listen", &params).await else {
         return End::Again;
@@ -68,16 +70,13 @@ async fn once(
             told = ear.next() => told,
             reply = &mut reply => {
                 return match reply {
-                    Err(Trouble::Refused(_) | Trouble::Denied(_)) => End::Never,
+                    Err(Trouble::Refused(_) | Trouble::Denied(_) | Trouble::Odd(_)) => End::Never,
                     _ => End::Again,
                 };
             }
         };
         let told = match told {
-            Told::Agreed(ids) if ids.iter().any(|agreed| **agreed == **id) => {
-                *has_agreed = true;
-                Heard::Listening
-            }
+            Told::Agreed(ids) if ids.iter().any(|agreed| **agreed == **id) => Heard::Listening,
             // The task is not among those that it tells of.
             Told::Agreed(_) => return End::Never,
             Told::Task(task) => Heard::Task(task),

@@ -9,6 +9,10 @@ pub(in crate::client) const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 /// sides busy (P81).
 const FLOOR: Duration = Duration::from_millis(100);
 
+/// The most that is waited: a server that says more has made a mistake, which must
+/// not make its tasks endless.
+const CEILING: Duration = Duration::from_secs(24 * 3600);
+
 /// How often a task is looked at whose server tells of it by itself: what it
 /// told may have been lost.
 const BESIDES: Duration = Duration::from_secs(30);
@@ -20,7 +24,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 /// little more, so that many clients do not come at once.
 pub(super) fn interval(told: Duration, is_listening: bool) -> Duration {
     let least = if is_listening { BESIDES } else { FLOOR };
-    jittered(told.max(least))
+    jittered(told.clamp(least, CEILING))
 }
 
 /// How long to wait before the next attempt, after so many that failed.
@@ -49,6 +53,7 @@ mod tests {
             assert!(interval(told, true) >= BESIDES);
             let long = Duration::from_secs(90);
             assert!(interval(long, true) >= long);
+            assert!(interval(Duration::MAX, false) < CEILING * 12 / 10);
         }
     }
 

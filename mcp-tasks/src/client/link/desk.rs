@@ -14,7 +14,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::tap::Tap;
-use crate::client::{Answer, QuestionKind};
+use crate::client::answer::AnyAnswers;
+use crate::client::{Answer, Question, QuestionKind};
+
+/// The code that the protocol has for a user who does not want to.
+const NOBODY_ANSWERS: rmcp::model::ErrorCode = rmcp::model::ErrorCode(-1);
 
 /// A question that came while a call was open.
 #[derive(Debug)]
@@ -25,9 +29,17 @@ pub(in crate::client) struct Visit {
 }
 
 /// Where questions are brought to the calls that are open.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(in crate::client) struct Desk {
     calls: Mutex<Vec<Seat>>,
+    /// Who answers what belongs to no call.
+    answers: Option<Arc<dyn AnyAnswers>>,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -38,6 +50,25 @@ struct Seat {
 }
 
 impl Desk {
+    pub(super) fn new(answers: Option<Arc<dyn AnyAnswers>>) -> Self {
+        Self {
+            calls: Mutex::default(),
+            answers,
+        }
+    }
+
+    /// Answers a server that wants to know the client's folders: it asks as soon as
+    /// it is connected, and again whenever it likes.
+    async fn roots(&self) -> Option<Answer> {
+        let question = Question {
+            key: "roots".into(),
+            task: None,
+            tool: None,
+            kind: QuestionKind::Roots,
+        };
+        self.answers.as_ref()?.answer(question).await
+    }
+
     /// Takes questions for a call, which is this request, until it is dropped.
     pub(in crate::client) fn sit(self: &Arc<Self>, request: RequestId) -> Seated {
         let (visits, receiver) = mpsc::unbounded_channel();
@@ -122,17 +153,30 @@ impl Handler {
             Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id.clone()),
             _ => None,
         };
-        let (reply, answer) = oneshot::channel();
         let kind = QuestionKind::read(method, Some(&params));
         if let QuestionKind::Other { problem, .. } = &kind {
             return Err(ErrorData::invalid_params(problem.clone(), None));
         }
-        self.desk.bring(origin.as_ref(), Visit { kind, reply })?;
+        let can_be_declined = matches!(kind, QuestionKind::Form { .. } | QuestionKind::Url { .. });
+        let answer = async {
+            if matches!(kind, QuestionKind::Roots) && origin.is_none() {
+                return Ok::<_, ErrorData>(self.desk.roots().await);
+            }
+            let (reply, answer) = oneshot::channel();
+            self.desk.bring(origin.as_ref(), Visit { kind, reply })?;
+            // The call may end before.
+            Ok(answer.await.ok())
+        };
         let answer = tokio::select! {
-            answer = answer => answer,
+            answer = answer => answer?,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
         };
-        let answer = answer.unwrap_or_else(|_| Answer::dismiss());
+        let answer = match answer {
+            Some(answer) if can_be_declined || !answer.is_refusal() => answer,
+            None if can_be_declined => Answer::dismiss(),
+            // The results of these have no word for it.
+            _ => return Err(ErrorData::new(NOBODY_ANSWERS, "nobody answers", None)),
+        };
         let answer = serde_json::from_str(answer.as_json().get()).map_err(internal)?;
         Ok(ClientResult::CustomResult(CustomResult::new(answer)))
     }

@@ -79,10 +79,14 @@ impl Http {
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let status = response.status();
         let expects_reply = matches!(message, ClientJsonRpcMessage::Request(_));
-        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT)
-            || (status.is_success() && !expects_reply)
-        {
+        if status.is_success() && !expects_reply {
             return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            // The reply would come here and nowhere else.
+            return Err(unexpected(format!(
+                "no reply, but the HTTP status {status}"
+            )));
         }
         if status == StatusCode::NOT_FOUND && in_session {
             return Err(StreamableHttpError::SessionExpired);
@@ -103,9 +107,13 @@ impl Http {
             if media_type != JSON {
                 return Err(StreamableHttpError::UnexpectedContentType(Some(media_type)));
             }
-            return self
-                .see(&body)
-                .map(|message| StreamableHttpPostResponse::Json(message, session));
+            let reply = self.see(&body)?;
+            if !answers(&reply, message) {
+                let text = String::from_utf8_lossy(&body);
+                let words = format!("a reply to something else: {}", shortened(&text));
+                return Err(unexpected(words));
+            }
+            return Ok(StreamableHttpPostResponse::Json(reply, session));
         }
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return Err(refused);
@@ -231,6 +239,18 @@ fn discovery(message: &ClientJsonRpcMessage) -> Option<rmcp::model::RequestId> {
             Some(request.id.clone())
         }
         _ => None,
+    }
+}
+
+/// Whether a message is the reply to another.
+fn answers(reply: &ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> bool {
+    let ClientJsonRpcMessage::Request(request) = message else {
+        return true;
+    };
+    match reply {
+        ServerJsonRpcMessage::Response(response) => response.id == request.id,
+        ServerJsonRpcMessage::Error(error) => error.id.as_ref() == Some(&request.id),
+        _ => false,
     }
 }
 

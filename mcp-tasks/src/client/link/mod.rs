@@ -1,6 +1,7 @@
 //! The connection to a server: made again when it is lost, and asked one request
 //! at a time by any number of calls.
 
+mod connect;
 mod desk;
 #[cfg(feature = "client")]
 mod http;
@@ -14,23 +15,21 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, CustomRequest, Implementation,
-    ProtocolVersion, RequestId, ServerResult,
+    ClientCapabilities, ClientRequest, CustomRequest, Implementation, RequestId, ServerResult,
 };
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions,
-    RequestHandle, RunningService,
-};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RunningService};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use tokio::time::Instant;
 
+use super::answer::AnyAnswers;
 use super::book::ServerAddress;
+use super::call::back_off;
 use super::{ClientError, ServerInfo};
 use desk::Handler;
 pub(super) use desk::{Desk, Seated};
 #[cfg(feature = "client")]
 pub(in crate::client) use http::Http;
-use stdio::Ending;
 pub(super) use stdio::Launch;
 pub use tap::Direction;
 use tap::Slot;
@@ -40,9 +39,6 @@ pub(super) use trouble::Trouble;
 /// How long a server may take to say what it is. One of an older session that
 /// passes over what it does not know is asked once more after ten seconds.
 const HANDSHAKE: Duration = Duration::from_secs(40);
-
-/// How long a server that said nothing is given to end by itself.
-const ENDING: Duration = Duration::from_millis(500);
 
 /// Who is handed the lines that a server writes to its stderr.
 pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -64,9 +60,30 @@ pub(super) struct Link {
     capabilities: ClientCapabilities,
     /// Who is shown every message.
     show: Option<Show>,
-    live: tokio::sync::Mutex<Option<Arc<Live>>>,
+    /// How long the server may take until the connection stands.
+    patience: Duration,
+    standing: tokio::sync::Mutex<Standing>,
     desk: Arc<Desk>,
 }
+
+/// How it stands with the connection.
+#[derive(Default)]
+struct Standing {
+    live: Option<Arc<Live>>,
+    /// That it could not be made, last and so many times in a row.
+    failed: Option<Failed>,
+}
+
+struct Failed {
+    at: Instant,
+    times: u32,
+    error: ClientError,
+}
+
+/// For how long at most a connection that could not be made is not tried again.
+/// All calls share it: a server that ends as soon as it is started is not started
+/// by each of them.
+const COOLEST: Duration = Duration::from_secs(5);
 
 /// A connection that stood when it was last looked at.
 pub(super) struct Live {
@@ -95,14 +112,17 @@ impl Link {
         identity: Implementation,
         capabilities: ClientCapabilities,
         show: Option<Show>,
+        patience: Duration,
+        answers: Option<Arc<dyn AnyAnswers>>,
     ) -> Self {
         Self {
             route,
             identity,
             capabilities,
             show,
-            live: tokio::sync::Mutex::default(),
-            desk: Arc::default(),
+            patience,
+            standing: tokio::sync::Mutex::default(),
+            desk: Arc::new(Desk::new(answers)),
         }
     }
 
@@ -135,158 +155,51 @@ impl Link {
 
     /// The connection; makes one if there is none.
     pub(super) async fn live(&self) -> Result<Arc<Live>, Trouble> {
-        let mut live = self.live.lock().await;
-        if let Some(live) = &*live
+        let mut standing = self.standing.lock().await;
+        if let Some(live) = &standing.live
             && !live.peer.is_transport_closed()
         {
             return Ok(Arc::clone(live));
         }
+        if let Some(failed) = &standing.failed
+            && failed.at.elapsed() < back_off(failed.times).min(COOLEST)
+        {
+            return Err(Trouble::Connect(failed.error.clone()));
+        }
         // The last one is dropped first: a server may allow no second.
-        if let Some(lost) = live.take() {
+        if let Some(lost) = standing.live.take() {
             lost.close().await;
         }
-        let connected = match tokio::time::timeout(HANDSHAKE, self.connect()).await {
-            Ok(connected) => connected,
+        let limit = HANDSHAKE.min(self.patience);
+        let fresh = match tokio::time::timeout(limit, self.connect()).await {
+            Ok(fresh) => fresh,
             Err(_) => Err(ClientError::Connect {
                 server: self.name(),
-                problem: format!("it did not say what it is within {HANDSHAKE:?}"),
+                problem: format!("it did not say what it is within {limit:?}"),
             }),
         };
-        let fresh = Arc::new(connected.map_err(Trouble::Connect)?);
-        *live = Some(Arc::clone(&fresh));
-        Ok(fresh)
+        match fresh {
+            Ok(fresh) => {
+                let fresh = Arc::new(fresh);
+                standing.failed = None;
+                standing.live = Some(Arc::clone(&fresh));
+                Ok(fresh)
+            }
+            Err(error) => {
+                standing.failed = Some(Failed {
+                    at: Instant::now(),
+                    times: standing.failed.as_ref().map_or(0, |it| it.times) + 1,
+                    error: error.clone(),
+                });
+                Err(Trouble::Connect(error))
+            }
+        }
     }
 
     /// Ends the connection.
     pub(super) async fn close(&self) {
-        if let Some(live) = self.live.lock().await.take() {
+        if let Some(live) = self.standing.lock().await.live.take() {
             live.close().await;
-        }
-    }
-
-    async fn connect(&self) -> Result<Live, ClientError> {
-        let auto = || ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: None,
-        };
-        match &self.route {
-            Route::Peer(peer) => {
-                let tap = Arc::default();
-                let server = ServerInfo::of(peer);
-                Ok(Live {
-                    peer: peer.clone(),
-                    server,
-                    tap,
-                    is_tapped: false,
-                    desk: Arc::clone(&self.desk),
-                    process: None,
-                    running: Mutex::default(),
-                })
-            }
-            Route::Stdio(launch, log) => {
-                let lifecycle = auto();
-                match self.start(launch, log.clone(), lifecycle).await {
-                    // There are servers of older sessions that end when the first
-                    // message is another than they expect.
-                    Err((
-                        ClientInitializeError::ConnectionClosed(_)
-                        | ClientInitializeError::TransportError { .. },
-                        _,
-                    )) => self
-                        .start(launch, log.clone(), ClientLifecycleMode::Initialize)
-                        .await
-                        .map_err(|(_, error)| error),
-                    other => other.map_err(|(_, error)| error),
-                }
-            }
-            #[cfg(feature = "client")]
-            Route::Http(address) => {
-                let tap = Arc::new(Tap::new(self.show.clone()));
-                let transport = address.transport(&tap)?;
-                let handler = self.handler(&tap);
-                match handler.serve_with_lifecycle(transport, auto()).await {
-                    Ok(running) => Ok(self.running(running, tap, None)),
-                    Err(error) => Err(self.cannot_connect(&error)),
-                }
-            }
-        }
-    }
-
-    async fn start(
-        &self,
-        launch: &Launch,
-        log: Option<Log>,
-        lifecycle: ClientLifecycleMode,
-    ) -> Result<Live, (ClientInitializeError, ClientError)> {
-        let tap = Arc::new(Tap::new(self.show.clone()));
-        let transport = launch.start(Arc::clone(&tap), log).map_err(|error| {
-            let problem = error.to_string();
-            let closed = ClientInitializeError::Cancelled;
-            let server = self.name();
-            (closed, ClientError::Connect { server, problem })
-        })?;
-        let (mut ended, process) = (transport.ended(), transport.process());
-        let handler = self.handler(&tap);
-        match handler.serve_with_lifecycle(transport, lifecycle).await {
-            Ok(running) => Ok(self.running(running, tap, process)),
-            Err(error) => {
-                // One that has ended by itself is why there is no connection.
-                let words = match ended.within(ENDING).await {
-                    Some(Ending::ByItself(Some(status))) => ClientError::Connect {
-                        server: self.name(),
-                        problem: format!("it ended before it had answered ({status})"),
-                    },
-                    _ => self.cannot_connect(&error),
-                };
-                Err((error, words))
-            }
-        }
-    }
-
-    fn handler(&self, tap: &Arc<Tap>) -> Handler {
-        let config = ClientConfig::new(self.capabilities.clone(), self.identity.clone());
-        Handler {
-            config,
-            desk: Arc::clone(&self.desk),
-            tap: Arc::clone(tap),
-        }
-    }
-
-    fn running(
-        &self,
-        running: RunningService<RoleClient, Handler>,
-        tap: Arc<Tap>,
-        process: Option<u32>,
-    ) -> Live {
-        let peer = running.peer().clone();
-        Live {
-            server: ServerInfo::of(&peer),
-            peer,
-            tap,
-            is_tapped: true,
-            desk: Arc::clone(&self.desk),
-            process,
-            running: Mutex::new(Some(running)),
-        }
-    }
-
-    fn cannot_connect(&self, error: &ClientInitializeError) -> ClientError {
-        if error.is_authorization_required() {
-            return ClientError::Denied(format!(
-                "{} wants credentials, or others than these",
-                self.name()
-            ));
-        }
-        let problem = match error {
-            // The type of the transport, which stands before it, is our affair.
-            ClientInitializeError::TransportError { error, .. } => {
-                Trouble::of_transport(error.error.as_ref()).words()
-            }
-            other => trouble::chain(other),
-        };
-        ClientError::Connect {
-            server: self.name(),
-            problem,
         }
     }
 }

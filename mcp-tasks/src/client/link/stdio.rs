@@ -8,7 +8,9 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader,
+};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
@@ -18,6 +20,12 @@ use super::tap::Tap;
 
 /// How long a server may take to end once its input has ended.
 const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// How long a line to stdout may be, which is a message: as large as over HTTP.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// What is longer on stderr is handed on in pieces.
+const LONGEST_REMARK: usize = 64 * 1024;
 
 /// How long a server that nobody speaks to any more is given.
 const MOMENT: Duration = Duration::from_millis(200);
@@ -94,10 +102,23 @@ impl Launch {
 }
 
 async fn forward(stderr: ChildStderr, log: Log) {
-    let mut lines = BufReader::new(stderr).split(b'\n');
-    while let Ok(Some(line)) = lines.next_segment().await {
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    while let Ok(1..) = read_line(&mut stderr, &mut line, LONGEST_REMARK).await {
         log(String::from_utf8_lossy(&line).trim_end());
+        line.clear();
     }
+}
+
+/// Reads on until the line ends, or is as long as a line may be. Gives how much was
+/// read; cancel-safe.
+async fn read_line(
+    from: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+    longest: usize,
+) -> io::Result<usize> {
+    let left = u64::try_from(longest.saturating_sub(line.len())).unwrap_or(u64::MAX);
+    from.take(left).read_until(b'\n', line).await
 }
 
 /// Waits for the process to end, and ends it when nobody holds the other end of
@@ -186,7 +207,7 @@ impl Transport<RoleClient> for Lines {
     /// Cancel-safe: a line that was read in part is read on.
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            match self.output.read_until(b'\n', &mut self.line).await {
+            match read_line(&mut self.output, &mut self.line, LARGEST).await {
                 Ok(1..) if self.line.ends_with(b"\n") => {}
                 _ => return None,
             }

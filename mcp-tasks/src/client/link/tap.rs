@@ -8,14 +8,16 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rmcp::model::{ClientJsonRpcMessage, GetExtensions, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetExtensions, RequestId, ServerJsonRpcMessage,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::client::Progress;
-use crate::protocol::META_SUBSCRIPTION_ID;
+use crate::protocol::{META_SUBSCRIPTION_ID, TASKS_EXTENSION};
 
 /// How many questions of older sessions are remembered until rmcp hands them on.
 const REMEMBERED: usize = 64;
@@ -109,7 +111,14 @@ impl Tap {
             slots.retain(|_, slot| slot.is_wanted());
             slots.insert(request.id.clone(), slot.clone());
         }
-        let text = serde_json::to_string(message)?;
+        let text = match message {
+            ClientJsonRpcMessage::Request(request)
+                if matches!(request.request, ClientRequest::InitializeRequest(_)) =>
+            {
+                of_older_session(message)?
+            }
+            _ => serde_json::to_string(message)?,
+        };
         self.show(Direction::Sent, &text);
         Ok(text)
     }
@@ -158,9 +167,29 @@ impl Tap {
                 params: Some(params),
                 ..
             } => self.hear(&method, &params),
+            Envelope {
+                id: Some(id),
+                method: None,
+                ..
+            } => return self.refusal(id, text),
             _ => {}
         }
         serde_json::from_str(text)
+    }
+
+    /// The reply to a request that is no result. One that cannot be read is one all
+    /// the same: nothing else will come.
+    fn refusal(&self, id: RequestId, text: &str) -> serde_json::Result<ServerJsonRpcMessage> {
+        let read = serde_json::from_str(text);
+        let is_ours = self.lock().slots.remove(&id).is_some();
+        match read {
+            Err(error) if is_ours => {
+                let words = format!("the server's reply cannot be read: {error}");
+                let error = ErrorData::new(rmcp::model::ErrorCode::PARSE_ERROR, words, None);
+                Ok(ServerJsonRpcMessage::error(error, Some(id)))
+            }
+            read => read,
+        }
     }
 
     /// The parameters of a request from the server, as they were written.
@@ -195,6 +224,22 @@ impl Tap {
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// An `initialize`: there are no tasks in what it begins (P70), so the client does not
+/// say that it can follow any.
+fn of_older_session(message: &ClientJsonRpcMessage) -> serde_json::Result<String> {
+    let mut message = serde_json::to_value(message)?;
+    let declared = &mut message["params"]["capabilities"];
+    if let Some(extensions) = declared["extensions"].as_object_mut() {
+        extensions.remove(TASKS_EXTENSION);
+        if extensions.is_empty()
+            && let Some(declared) = declared.as_object_mut()
+        {
+            declared.remove("extensions");
+        }
+    }
+    serde_json::to_string(&message)
 }
 
 /// What a subscription is called among the listeners.

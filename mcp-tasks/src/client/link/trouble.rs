@@ -29,6 +29,8 @@ pub(in crate::client) enum Trouble {
     NoReply(String),
     /// There is no use in coming again.
     Denied(String),
+    /// Nor here: what answers is not what was asked.
+    Odd(String),
     /// There is no connection, and there will be none.
     Connect(ClientError),
 }
@@ -66,7 +68,8 @@ impl Trouble {
                 match http.status {
                     429 | 503 => Self::Busy { words, wait },
                     500.. => Self::NoReply(words),
-                    _ => Self::Denied(words),
+                    401 | 403 => Self::Denied(words),
+                    _ => Self::Odd(words),
                 }
             }
             Some(StreamableHttpError::Client(error)) if error.is_connect() => {
@@ -89,7 +92,7 @@ impl Trouble {
             | Self::Connect(ClientError::Connect { .. }) => true,
             // A server whose store is away for a moment says so.
             Self::Refused(error) => error.code == ErrorCode::INTERNAL,
-            Self::Denied(_) | Self::Connect(_) => false,
+            Self::Denied(_) | Self::Odd(_) | Self::Connect(_) => false,
         }
     }
 
@@ -112,7 +115,8 @@ impl Trouble {
             Self::Busy { words, .. }
             | Self::NotSent(words)
             | Self::NoReply(words)
-            | Self::Denied(words) => words.clone(),
+            | Self::Denied(words)
+            | Self::Odd(words) => words.clone(),
             Self::Connect(error) => error.to_string(),
         }
     }
@@ -123,6 +127,7 @@ impl Trouble {
             Self::Refused(error) => ClientError::Refused { method, error },
             Self::Denied(words) => ClientError::Denied(words),
             Self::Connect(error) => error,
+            Self::Odd(problem) => ClientError::Unexpected { method, problem },
             Self::Busy { words: problem, .. } | Self::NotSent(problem) | Self::NoReply(problem) => {
                 ClientError::NoReply { method, problem }
             }
