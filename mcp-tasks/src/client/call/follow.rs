@@ -2,67 +2,21 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
-use chrono::{DateTime, FixedOffset};
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::asking::Given;
 use super::driver::{Driver, Event};
-use super::listen::{Heard, listen};
+use super::following::{Done, Following, LAST_WORDS, Work, persist, tell};
+use super::listen::Heard;
 use super::{Command, Outcome, Update, back_off, pace, state_of};
 use crate::client::book::{BookEntry, Recorded};
 use crate::client::link::Trouble;
 use crate::client::wire::{self, TaskSeen};
-use crate::client::{Answer, CallError, ClientError, Inner, Question};
+use crate::client::{Answer, CallError, ClientError, Question};
 use crate::protocol::{ErrorCode, ProtocolError, TaskStatus};
-
-/// For how long a call that was dropped tries to tell the server.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-
-type Done = oneshot::Sender<Result<(), CallError>>;
-
-/// A task that is being followed.
-struct Following {
-    id: Arc<str>,
-    works: JoinSet<Work>,
-    heard: mpsc::UnboundedReceiver<Heard>,
-    listener: AbortHandle,
-    is_listening: bool,
-    /// What the server last said.
-    interval: Duration,
-    last_poll: Instant,
-    next_poll: Instant,
-    /// Whether a poll is under way, and whether what it brings is older than what
-    /// has been heard meanwhile.
-    is_polling: bool,
-    is_stale: bool,
-    failed: u32,
-    /// When the task had changed that was shown last, if the server says.
-    updated_at: Option<DateTime<FixedOffset>>,
-    /// Answers and cancellations that are not acknowledged yet.
-    on_their_way: usize,
-    /// Since when nothing is heard of the server.
-    silent_since: Option<Instant>,
-}
-
-/// What was done beside.
-enum Work {
-    Polled(Result<Arc<RawValue>, Trouble>),
-    Answered {
-        question: Box<Question>,
-        done: Option<Done>,
-        sent: Result<(), Trouble>,
-    },
-    Cancelled {
-        done: Done,
-        sent: Result<(), Trouble>,
-    },
-}
 
 impl Driver {
     /// Follows a task that is there already.
@@ -421,129 +375,6 @@ impl Driver {
             }
             Err(_) => tracing::warn!("task {id} could not be cancelled within {LAST_WORDS:?}"),
         }
-    }
-}
-
-impl Following {
-    fn new(id: Arc<str>, inner: &Arc<Inner>, next_poll: Instant) -> Self {
-        let (told, heard) = mpsc::unbounded_channel();
-        let listening = listen(Arc::downgrade(inner), Arc::clone(&id), told);
-        Self {
-            id,
-            works: JoinSet::new(),
-            heard,
-            listener: tokio::spawn(listening).abort_handle(),
-            is_listening: false,
-            interval: pace::DEFAULT_INTERVAL,
-            last_poll: Instant::now(),
-            next_poll,
-            is_polling: false,
-            is_stale: false,
-            failed: 0,
-            updated_at: None,
-            on_their_way: 0,
-            silent_since: None,
-        }
-    }
-
-    fn poll(&mut self, inner: &Arc<Inner>) {
-        self.is_polling = true;
-        self.last_poll = Instant::now();
-        let (inner, id) = (Arc::clone(inner), Arc::clone(&self.id));
-        self.works.spawn(async move {
-            let params = json!({ "taskId": id });
-            Work::Polled(inner.request_once("tasks/get", &params).await)
-        });
-    }
-
-    /// Whether this is no older than what was shown last: what is told and what is
-    /// polled come on ways of their own.
-    fn is_news(&mut self, seen: &TaskSeen) -> bool {
-        if seen.updated_at < self.updated_at && !seen.status.is_terminal() {
-            return false;
-        }
-        self.updated_at = seen.updated_at.max(self.updated_at);
-        true
-    }
-
-    /// When to look again, if all is well.
-    fn schedule(&mut self) {
-        self.next_poll = self.last_poll + pace::interval(self.interval, self.is_listening);
-    }
-
-    fn cancel(&mut self, inner: &Arc<Inner>, done: Done) {
-        self.on_their_way += 1;
-        let (inner, id) = (Arc::clone(inner), Arc::clone(&self.id));
-        self.works.spawn(async move {
-            let params = json!({ "taskId": id });
-            let sent = persist(&inner, "tasks/cancel", &params).await;
-            Work::Cancelled { done, sent }
-        });
-    }
-
-    /// Waits for what is on its way: that the task has ended may be known before
-    /// the reply to what ended it.
-    async fn finish(&mut self) {
-        let all = async {
-            while self.on_their_way > 0 {
-                match self.works.join_next().await {
-                    Some(Ok(Work::Answered { done, sent, .. })) => {
-                        self.on_their_way -= 1;
-                        tell(done, "tasks/update", sent);
-                    }
-                    Some(Ok(Work::Cancelled { done, sent })) => {
-                        self.on_their_way -= 1;
-                        tell(Some(done), "tasks/cancel", sent);
-                    }
-                    Some(_) => {}
-                    None => return,
-                }
-            }
-        };
-        // What is not acknowledged by then is in the book, if there is one.
-        if timeout(LAST_WORDS, all).await.is_err() {
-            tracing::warn!("the server did not take note of everything within {LAST_WORDS:?}");
-        }
-    }
-}
-
-/// Tells whoever asked for it, who may have gone, what became of a request.
-fn tell(done: Option<Done>, method: &str, sent: Result<(), Trouble>) {
-    let Some(done) = done else {
-        return;
-    };
-    let _ = done.send(sent.map_err(|trouble| trouble.into_error(method).into()));
-}
-
-impl Drop for Following {
-    fn drop(&mut self) {
-        self.listener.abort();
-    }
-}
-
-/// Sends a request that does no harm twice, as long as there is hope.
-async fn persist(
-    inner: &Inner,
-    method: &'static str,
-    params: &impl serde::Serialize,
-) -> Result<(), Trouble> {
-    let begun = Instant::now();
-    let mut failed = 0;
-    loop {
-        let reply = inner.request_once(method, params).await;
-        let trouble = match reply {
-            Ok(reply) => {
-                return wire::acknowledged(method, &reply).map_err(Trouble::Connect);
-            }
-            Err(trouble) => trouble,
-        };
-        failed += 1;
-        let pause = trouble.wait().unwrap_or_else(|| back_off(failed));
-        let is_hopeless = trouble.wait().is_none() && begun.elapsed() > inner.settings.patience;
-        if !trouble.is_passing() || is_hopeless {
-            return Err(trouble);
-        }
-        tokio::time::sleep(pause).await;
     }
 }
 

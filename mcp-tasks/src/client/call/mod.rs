@@ -3,6 +3,7 @@
 mod asking;
 mod driver;
 mod follow;
+mod following;
 mod listen;
 mod open;
 mod pace;
