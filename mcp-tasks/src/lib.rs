@@ -369,8 +369,8 @@ pub mod __private {
     };
     pub use crate::runtime::{
         AnyType, CallContext, DecodeError, Definition, Extractor, Methods, Of, PlainArgument,
-        Support, TaskCall, TaskMethods, Whole, argument, default_of_type, list, plain_schema, text,
-        with_fraction,
+        Support, TaskCall, TaskMethods, Whole, argument, default_of_type, plain_schema,
+        with_fraction, with_items, with_length,
     };
     pub use serde_json::json;
     pub use {schemars, serde};

@@ -57,7 +57,7 @@ pub(crate) use resume::check;
 pub use rounds::{InputRequired, Retry};
 pub(crate) use seats::{Full, Room, Seat, Seats};
 pub use signature::{
-    AnyType, Argument, Of, Whole, argument, default_of_type, list, text, with_fraction,
+    AnyType, Argument, Of, Whole, argument, default_of_type, with_fraction, with_items, with_length,
 };
 pub use tasks::{Stats, Tasks};
 pub use tool::{CallContext, DecodeError, Definition, Extractor, Support, TaskCall, TaskFn, Tool};

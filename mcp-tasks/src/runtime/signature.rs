@@ -53,10 +53,10 @@ pub type Whole<T> = <T as argument::Number>::Whole;
 pub const fn with_fraction<T: argument::Fractional>() {}
 
 /// Asks for a text.
-pub const fn text<T: argument::Text>() {}
+pub const fn with_length<T: argument::Text>() {}
 
 /// Asks for a list.
-pub const fn list<T: argument::List>() {}
+pub const fn with_items<T: argument::List>() {}
 
 /// What generated code needs of a type.
 pub struct Of<T>(PhantomData<T>);

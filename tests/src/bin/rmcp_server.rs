@@ -243,7 +243,10 @@ async fn main() {
     let flag = arguments.iter().position(|argument| argument == "--http");
     let Some(address) = flag.and_then(|flag| arguments.get(flag + 1)) else {
         let wire = (tokio::io::stdin(), tokio::io::stdout());
-        let running = server.serve(wire).await.expect("it begins");
+        let Ok(running) = server.serve(wire).await else {
+            // The client has thought better of it.
+            return;
+        };
         running.waiting().await.expect("it ends");
         return;
     };

@@ -191,6 +191,42 @@ fn somebody_else_can_be_waited_for() {
 }
 
 #[test]
+fn time_can_be_over_while_somebody_else_is_waited_for() {
+    let server = Http::start(&[]);
+    let home = Home::new();
+    let ran = home.run(&[
+        "call",
+        "ask1",
+        "--wait",
+        "--timeout",
+        "1s",
+        "--http",
+        &server.url,
+    ]);
+    let ran = ran.exits(8).tells(&["not done within 1.0 s: cancelled"]);
+    // How the question can be answered from elsewhere.
+    assert!(ran.err.contains("mcp-tasks answer"), "{}", ran.err);
+    assert!(home.run(&["list", "--json"]).exits(0).out.is_empty());
+}
+
+#[test]
+fn an_answer_that_nothing_asked_for_is_told() {
+    let server = Http::start(&[]);
+    let home = Home::new();
+    let call = [
+        "call",
+        "ask1",
+        "--answer",
+        "answer.answer=a",
+        "--answer",
+        "approval=decline",
+    ];
+    let ran = home.run(&[&call[..], &["--http", &server.url]].concat());
+    let ran = ran.exits(0).tells(&["`approval` was not used"]);
+    assert!(!ran.err.contains("`answer.answer` was"), "{}", ran.err);
+}
+
+#[test]
 fn a_file_of_answers_that_is_none_is_told_before_anything_starts() {
     let home = Home::new();
     let file = home.path("answers.json");

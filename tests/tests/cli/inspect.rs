@@ -103,7 +103,13 @@ impl Stored {
         let ran = self.inspect(&["--json"]).exits(0);
         let tasks = ran.json();
         assert_eq!(tasks.len(), 3, "{}", ran.out);
-        let task = |id: &str| tasks.iter().find(|task| task["id"] == id).unwrap().clone();
+        let task = |id: &str| {
+            tasks
+                .iter()
+                .find(|task| task["task"] == id)
+                .unwrap()
+                .clone()
+        };
         let asks = task(&self.asks);
         assert_eq!(asks["status"], "input_required");
         assert_eq!(asks["tool"], "ask2");

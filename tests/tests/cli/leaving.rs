@@ -118,6 +118,25 @@ fn a_task_is_cancelled_by_its_id() {
 }
 
 #[test]
+fn a_task_that_its_server_has_forgotten_is_struck_out() {
+    let home = Home::new();
+    let call = [
+        "call",
+        "ask1",
+        "--no-input",
+        "--json",
+        "--",
+        crate::FIXTURES,
+        "--stdio",
+    ];
+    let ran = home.run(&call).exits(4);
+    let id = ran.event("unanswered")["task"].as_str().unwrap().to_owned();
+    // Its server has kept it in memory.
+    home.run(&["cancel", &id]).exits(3).tells(&["struck out"]);
+    assert!(home.run(&["list", "--json"]).exits(0).out.is_empty());
+}
+
+#[test]
 fn a_task_of_which_the_book_knows_nothing_needs_its_server() {
     let server = Http::start(&[]);
     let home = Home::new();

@@ -1,6 +1,8 @@
 //! `tools`, `--help` and what else there is to read.
 
-use crate::{Home, program};
+use std::process::Stdio;
+
+use crate::{Home, Http, program};
 
 #[test]
 fn tools_are_listed_with_arguments_and_task_support() {
@@ -43,4 +45,17 @@ fn the_help_tells_what_there_is() {
     }
     home.run(&[]).exits(2);
     assert!(program().is_file());
+}
+
+#[test]
+fn whoever_has_seen_enough_of_a_list_may_go() {
+    let server = Http::start(&[]);
+    let home = Home::new();
+    let mut command = home.command(&["tools", "--http", &server.url]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
 }

@@ -17,6 +17,7 @@ over_every_transport! {
     a_call_that_is_cancelled_says_so,
     what_a_task_returns_as_it_cleans_up_counts,
     a_deadline_ends_the_call_and_the_task,
+    a_deadline_ends_a_call_whose_question_nobody_answers,
     arguments_that_do_not_fit_are_told_and_nothing_runs,
     a_task_that_never_was_is_lost,
     tools_are_listed_with_their_arguments,
@@ -78,6 +79,21 @@ async fn a_deadline_ends_the_call_and_the_task(transport: Transport) {
     };
     let state = pair.client.get(&id).await.unwrap();
     assert_eq!(state.status, TaskStatus::Cancelled);
+}
+
+async fn a_deadline_ends_a_call_whose_question_nobody_answers(transport: Transport) {
+    let pair = Pair::new(transport, TaskClient::builder()).await;
+    let options = CallOptions::new().deadline(Duration::from_millis(700));
+    let call = pair.client.call_with("ask1", json!({}), options);
+    // Watched to its end, and awaited then.
+    let mut states = call.states();
+    let mut last = call.state();
+    while let Some(state) = states.next().await {
+        last = state;
+    }
+    assert!(last.questions.is_empty(), "{last:?}");
+    let error = outcome!(call).unwrap_err();
+    assert!(matches!(error, CallError::Deadline { .. }), "{error:?}");
 }
 
 async fn arguments_that_do_not_fit_are_told_and_nothing_runs(transport: Transport) {

@@ -60,14 +60,18 @@ task failed or was cancelled; 2 if there is no outcome.";
 enum Role {
     /// Be the server.
     #[command(hide = true)]
-    Serve,
+    Serve {
+        /// Keep tasks in this SQLite file, so that they outlive the server
+        #[arg(long, value_name = "FILE")]
+        db: Option<PathBuf>,
+    },
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
-        Some(Role::Serve) => tool::serve().await.map_err(anyhow::Error::from),
+        Some(Role::Serve { db }) => tool::serve(db).await.map_err(anyhow::Error::from),
         None => call(&cli).await,
     };
     match done {

@@ -1,5 +1,6 @@
 //! The server: one tool, which asks a person before it does anything.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use mcp_tasks::prelude::*;
@@ -42,12 +43,15 @@ async fn deploy(
     Ok(Json(fleet.report(&plan, approval.window, approval.notify)))
 }
 
-/// Serves the tool on stdin and stdout until the client is gone.
-pub(crate) async fn serve() -> Result<ExitCode, mcp_tasks::Error> {
-    TaskServer::new("deployer", env!("CARGO_PKG_VERSION"))
+/// Serves the tool on stdin and stdout until the client is gone; tasks are kept in
+/// memory, or in a file.
+pub(crate) async fn serve(db: Option<PathBuf>) -> Result<ExitCode, mcp_tasks::Error> {
+    let mut server = TaskServer::new("deployer", env!("CARGO_PKG_VERSION"))
         .state(Fleet::connect())
-        .task(deploy)
-        .serve_stdio()
-        .await?;
+        .task(deploy);
+    if let Some(db) = db {
+        server = server.store(SqliteStore::open(db)?);
+    }
+    server.serve_stdio().await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,6 +12,7 @@
 //! `publish` is a task.
 //!
 //! ```sh
+//! cargo build # a server must be there within two minutes of its start
 //! cargo run -p mcp-tasks --features cli -- \
 //!     tools -- cargo run --quiet --bin existing-server
 //! cargo run -p mcp-tasks --features cli -- \

@@ -7,6 +7,7 @@
 //! is a `loop`, the branches are a `match`, and an answer is a variable.
 //!
 //! ```sh
+//! cargo build # a server must be there within two minutes of its start
 //! cargo run -p mcp-tasks --features cli -- \
 //!     call survey occasion="Our summer party" -- cargo run --quiet --bin survey
 //! ```

@@ -2,7 +2,9 @@
 //!
 //! The tool `build` has a job system build a release, and waits for its webhook: a
 //! `signal`, which a route of this application fulfils. Nothing polls, nothing
-//! stays open, and the wait outlives restarts if tasks are kept in a file.
+//! stays open, and the wait outlives restarts if tasks are kept in a file. (So must
+//! the job system: the one to play with forgets its jobs when it ends, and the task
+//! gives up in time. With `--jobs URL` it is another.)
 //!
 //! ```sh
 //! cargo run --bin webhook

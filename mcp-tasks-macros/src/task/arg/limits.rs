@@ -150,8 +150,8 @@ impl Limit {
                     const _: fn() = || { let _: #runtime::Whole<#ty> = #expr; };
                 };
             }
-            "min_items" | "max_items" => "list",
-            _ => "text",
+            "min_items" | "max_items" => "with_items",
+            _ => "with_length",
         };
         let of_type = Ident::new(of_type, span);
         quote_spanned!(span=> const _: () = #runtime::#of_type::<#ty>();)

@@ -81,6 +81,10 @@ impl Stop {
 
 impl From<std::io::Error> for Stop {
     fn from(error: std::io::Error) -> Self {
+        // Whoever read has seen enough, as `head` does.
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::new(Exit::Done, "");
+        }
         Self::file(format_args!("cannot write what there is to show: {error}"))
     }
 }

@@ -313,11 +313,11 @@ Examples:
   mcp-tasks inspect deployer.db --status input-required
   mcp-tasks inspect deployer.db 63xfab2c9d          one task, and what happened to it
   mcp-tasks inspect deployer.db 63xfab2c9d --follow
-  mcp-tasks inspect deployer.db --json | jq -r .id
+  mcp-tasks inspect deployer.db --json | jq -r .task
 
 The file is opened to be read and is never changed, nor is anything put beside
 it; servers may be using it meanwhile. What a task was asked and told, its
-arguments and its results are shown as the store has them. Times are in UTC.";
+arguments, answers and results are shown; --json has them whole. Times are in UTC.";
 
 /// Shows the tasks in a store, or what has happened to one of them.
 #[derive(Debug, Args)]

@@ -18,6 +18,8 @@ use crate::form::{Reply, field};
 pub(crate) struct Given {
     file: IndexMap<String, InFile>,
     flags: Vec<Pair>,
+    /// The keys of the questions that there were.
+    asked: Vec<String>,
 }
 
 /// What stands in a file for one question.
@@ -76,6 +78,26 @@ impl Given {
         });
         given.flags = flags.collect::<Result<_, _>>()?;
         Ok(given)
+    }
+
+    /// There is a question of this key.
+    pub(crate) fn was_asked(&mut self, key: &str) {
+        self.asked.push(key.to_owned());
+    }
+
+    /// The answers of the command line to questions that there were not.
+    pub(crate) fn unused(&self) -> Vec<String> {
+        let is_for = |pair: &Pair, key: &str| {
+            let rest = pair.key.strip_prefix(key);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let unused = |pair: &&Pair| !self.asked.iter().any(|key| is_for(pair, key));
+        let keys = self
+            .flags
+            .iter()
+            .filter(unused)
+            .map(|pair| pair.key.clone());
+        keys.collect()
     }
 
     /// The answer to a question, if there is one.

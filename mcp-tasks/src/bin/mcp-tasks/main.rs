@@ -52,6 +52,9 @@ fn speak(command: Command) -> Result<Exit, Stop> {
 
 /// Tells why nothing more is done.
 fn told(stop: &Stop) -> Exit {
+    if stop.words.is_empty() {
+        return stop.exit;
+    }
     let screen = Screen::stderr();
     let told = screen.prose(0, Look::Bad, &format!("mcp-tasks: {}", stop.words));
     // If nobody listens any more, the code still tells.

@@ -143,13 +143,19 @@ impl<'a> Session<'a> {
         }
         self.live.pause();
         let mut signals = Signals::new()?;
+        let (target, in_book) = (self.target, self.in_book);
+        let id = call.id();
         tokio::select! {
             done = self.finish(call, end) => done,
             // Whoever says so again does not want to wait for the server.
-            _ = signals.next() => Err(Stop::new(
-                Exit::Detached,
-                "left before the server has said what has become of the task",
-            )),
+            _ = signals.next() => {
+                let words = "Left before the server has said what has become of the call.";
+                Screen::stderr().prose(0, Look::Notable, words)?;
+                if let Some(id) = id {
+                    end::tell_how_to_resume(target, &id, target.command("resume", &id, in_book));
+                }
+                Ok(Exit::Detached)
+            }
         }
     }
 
@@ -249,6 +255,7 @@ impl<'a> Session<'a> {
         let mut unanswered = Vec::new();
         for question in unsettled {
             if questions.told.insert(Arc::clone(&question.key)) {
+                self.given.was_asked(&question.key);
                 self.events.question(&question)?;
             }
             let refusal = questions.refusals.get(&question.key).cloned();
@@ -284,8 +291,7 @@ impl<'a> Session<'a> {
                     *prompt = Some(Prompt::start(matter, can_detach)?);
                 }
                 Manner::Wait => {
-                    let words = format!("question `{}` waits for somebody else", question.key);
-                    self.live.say(Look::Notable, &words);
+                    self.tell_question(&question, call.id().as_deref());
                     questions.settled.insert(question.key);
                 }
                 Manner::Ask | Manner::End => unanswered.push(question),
@@ -344,6 +350,10 @@ impl<'a> Session<'a> {
             Said::Asked(asked) => asked,
         };
         let Some(prompt) = prompt.filter(|prompt| !prompt.is_stale) else {
+            if matches!(asked, Asked::Replied(_)) {
+                let words = "Not sent: the question is no longer open.";
+                self.live.say(Look::Notable, words);
+            }
             return Ok(None);
         };
         let question = questions

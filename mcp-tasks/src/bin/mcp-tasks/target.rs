@@ -258,7 +258,12 @@ pub(crate) fn quoted(words: impl IntoIterator<Item = String>) -> String {
 
 /// A URL may not carry a password: it would be in the book, and on screens.
 fn checked(url: &str) -> Result<String, Stop> {
-    let authority = url.split_once("://").map_or("", |(_, rest)| rest);
+    let Some((_, rest)) = url.split_once("://") else {
+        return Err(Stop::usage(format_args!(
+            "`{url}` is no URL; write http://HOST:PORT/mcp"
+        )));
+    };
+    let authority = rest;
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
         return Err(Stop::usage(

@@ -148,7 +148,11 @@ impl Driver {
                 None
             }
             Event::Dropped => Some(Err(CallError::Ended)),
-            Event::Late => Some(Err(self.late())),
+            Event::Late => {
+                self.asking.fall_silent();
+                self.show(|_| {});
+                Some(Err(self.late()))
+            }
             Event::Given(_) => None,
         }
     }

@@ -128,6 +128,8 @@ impl Driver {
                 Some(Err(CallError::Ended))
             }
             Event::Late => {
+                self.asking.fall_silent();
+                self.show(|_| {});
                 self.cancel_for_good(&following.id).await;
                 Some(Err(self.late()))
             }

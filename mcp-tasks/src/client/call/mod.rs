@@ -255,6 +255,9 @@ impl Handle {
         let is_attended = self.is_attended;
         Box::pin(async move {
             loop {
+                if let Ok(outcome) = outcome.try_recv() {
+                    return Step::Done(outcome);
+                }
                 let questions = states.borrow_and_update().questions.clone();
                 if !is_attended && !questions.is_empty() {
                     return Step::Asked(questions, outcome);

@@ -36,9 +36,10 @@ use tap::Slot;
 pub(super) use tap::{Ear, Show, Tap, Told};
 pub(super) use trouble::Trouble;
 
-/// How long a server may take to say what it is. One of an older session that
-/// passes over what it does not know is asked once more after ten seconds.
-const HANDSHAKE: Duration = Duration::from_secs(40);
+/// How long a server may take to say what it is, which for one that is started here
+/// may mean to be built first. One of an older session that passes over what it does
+/// not know is asked once more after ten seconds.
+const HANDSHAKE: Duration = Duration::from_secs(120);
 
 /// Who is handed the lines that a server writes to its stderr.
 pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;

@@ -1,7 +1,7 @@
 //! `cancel`: asks a server to cancel a task.
 
 use mcp_tasks::client::{CallState, ClientError, TaskBook, TaskClient};
-use mcp_tasks::protocol::TaskStatus;
+use mcp_tasks::protocol::{ErrorCode, TaskStatus};
 use serde_json::json;
 
 use super::call::unknown;
@@ -21,6 +21,14 @@ pub(super) async fn cancel(flags: flags::Cancel) -> Result<Exit, Stop> {
     let client = target.connect(None, None, log).await?;
     let state = cancelled(&client, &id).await;
     close(client).await;
+    if let Err(ClientError::Refused { error, .. }) = &state
+        && error.code == ErrorCode::INVALID_PARAMS
+        && book.remove(&id)?
+    {
+        let words =
+            format!("the server knows no such task (any more): {id} is struck out of the list");
+        return Err(Stop::new(Exit::CallFailed, words));
+    }
     let state = state?;
     report(&book, &id, &state, flags.json)?;
     Ok(Exit::Done)

@@ -25,6 +25,11 @@ pub(super) struct Told {
     pub(super) look: Look,
 }
 
+/// The signal whose timeout the timer of this key is.
+fn signal_of(key: &InputKey) -> Option<&str> {
+    key.as_str().strip_suffix("#signal#timeout")
+}
+
 impl Teller {
     pub(super) fn tell(&mut self, entry: &Entry) -> Told {
         let plain = |what: String| Told {
@@ -85,11 +90,17 @@ impl Teller {
             Event::TimerSet { key, at } => {
                 self.begun.insert(key.clone(), entry.at);
                 let wait = words::duration(at.since(entry.at));
-                plain(format!("timer `{key}` set, for {wait}"))
+                plain(match signal_of(key) {
+                    Some(name) => format!("waits for the signal `{name}`, at most {wait}"),
+                    None => format!("timer `{key}` set, for {wait}"),
+                })
             }
             Event::TimerFired { key } => {
                 let after = self.since(key, entry.at);
-                plain(format!("timer `{key}` went off{after}"))
+                plain(match signal_of(key) {
+                    Some(name) => format!("the signal `{name}` did not come{after}"),
+                    None => format!("timer `{key}` went off{after}"),
+                })
             }
             Event::Ran { key } => plain(format!("`{key}` ran, unrecorded")),
             Event::Signalled { name, value } => with(format!("signal `{name}` came"), value.get()),

@@ -6,8 +6,8 @@ use console::measure_text_width;
 use mcp_tasks::protocol::TaskStatus;
 use mcp_tasks::store::StoreStats;
 use mcp_tasks::store::inspect::{StoreFile, StoredTask};
-use mcp_tasks::task::Timestamp;
-use serde::Serialize;
+use mcp_tasks::task::{Outcome, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use super::waits::{Wait, in_a_line, waits};
 use super::{json_line, now, wait_for_change};
@@ -77,7 +77,7 @@ fn look(file: &StoreFile, flags: &Inspect) -> Result<Seen, Stop> {
 /// A task for programs.
 #[derive(Serialize)]
 struct Line<'a> {
-    id: &'a str,
+    task: &'a str,
     tool: &'a str,
     version: u32,
     status: TaskStatus,
@@ -96,7 +96,7 @@ struct Line<'a> {
 pub(super) fn line(task: &StoredTask, now: Timestamp) -> impl Serialize + '_ {
     let snapshot = &task.snapshot;
     Line {
-        id: snapshot.id.as_str(),
+        task: snapshot.id.as_str(),
         tool: &snapshot.tool,
         version: snapshot.version,
         status: snapshot.status(),
@@ -194,6 +194,28 @@ fn id_length(tasks: &[StoredTask], screen: Screen) -> usize {
     common.max().unwrap_or(0).max(SHORTEST)
 }
 
+/// How a task has ended, if that is more than its status says.
+fn ended(task: &StoredTask) -> Option<String> {
+    match task.snapshot.outcome.as_ref()? {
+        Outcome::Completed { result } => {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Result {
+                #[serde(default)]
+                is_error: bool,
+            }
+            let result: Result = serde_json::from_str(result.get()).ok()?;
+            let words = if result.is_error {
+                "the tool failed"
+            } else {
+                ""
+            };
+            Some(words.to_owned())
+        }
+        _ => None,
+    }
+}
+
 struct Row {
     cells: [String; 4],
     status: TaskStatus,
@@ -210,7 +232,7 @@ impl Row {
         let message = snapshot.status_message();
         let is_waiting = !waits.is_empty();
         let last = match (&waits[..], message) {
-            ([], message) => message.unwrap_or_default(),
+            ([], message) => ended(task).or(message).unwrap_or_default(),
             (waits, None) => in_a_line(waits, now),
             (waits, Some(message)) => format!("{}; {message}", in_a_line(waits, now)),
         };

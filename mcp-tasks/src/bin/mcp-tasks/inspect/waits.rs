@@ -68,9 +68,10 @@ impl Wait {
     pub(crate) fn words(&self, now: Timestamp) -> String {
         match self {
             Self::Answer { key } => format!("an answer to `{key}`"),
-            Self::Timer { until, .. } if *until <= now => "a timer, due now".to_owned(),
+            Self::Timer { until, .. } if *until <= now => "a time that has come".to_owned(),
+            // Of a timer, or of the timeout of whatever else is waited for.
             Self::Timer { until, .. } => {
-                format!("a timer, in {}", words::duration(until.since(now)))
+                format!("a time, in {}", words::duration(until.since(now)))
             }
             Self::Signal => "a signal".to_owned(),
             Self::Code { .. } => "code that fits (held)".to_owned(),

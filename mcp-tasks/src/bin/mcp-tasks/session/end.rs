@@ -14,11 +14,15 @@ use crate::form::{Leave, field};
 use crate::screen::{Look, Screen};
 use crate::show::events::Events;
 use crate::show::result;
-use crate::target::quoted;
+use crate::target::{Target, quoted};
 use crate::words;
 
 impl Session<'_> {
     pub(super) async fn finish(mut self, call: Call, end: End) -> Result<Exit, Stop> {
+        for answer in self.given.unused() {
+            let words = format!("The answer `{answer}` was not used: nothing asked for it.");
+            say(Look::Notable, &words);
+        }
         match end {
             End::Over => self.outcome(call).await,
             End::Leave(Leave::Cancel) => self.cancel(call).await,
@@ -35,36 +39,23 @@ impl Session<'_> {
             }
             End::Unfit { question, words } => {
                 let words = format!("The answer to `{}` does not fit: {words}.", question.key);
-                Self::say(Look::Bad, &words);
+                say(Look::Bad, &words);
                 self.tell_question(&question, call.id().as_deref());
                 self.detach(call, Exit::Unanswered, "unanswered", &words)
                     .await
             }
             End::Broken(words) => {
                 let words = format!("The terminal cannot be used: {words}.");
-                Self::say(Look::Bad, &words);
+                say(Look::Bad, &words);
                 self.detach(call, Exit::Unanswered, "unanswered", &words)
                     .await
             }
         }
     }
 
-    /// Says something for people that is not about how the call gets on.
-    fn say(look: Look, words: &str) {
-        // Whoever has gone is told nothing.
-        drop(Screen::stderr().prose(0, look, words));
-    }
-
-    /// Something to be copied: not broken into lines.
-    fn say_command(words: Vec<String>) {
+    pub(super) fn tell_question(&self, question: &Question, id: Option<&str>) {
         let screen = Screen::stderr();
-        let command = screen.paint(Look::Bold, quoted(words));
-        drop(screen.line(&format!("  {command}")));
-    }
-
-    fn tell_question(&self, question: &Question, id: Option<&str>) {
-        let screen = Screen::stderr();
-        Self::say(Look::Notable, &format!("Question `{}`:", question.key));
+        say(Look::Notable, &format!("Question `{}`:", question.key));
         drop(screen.prose(2, Look::Plain, question.message()));
         match &question.kind {
             QuestionKind::Form { form, .. } => {
@@ -92,11 +83,11 @@ impl Session<'_> {
             more.extend(required.map(|(name, _)| format!("{name}=..")));
         }
         command.splice(end..end, more);
-        Self::say(
+        say(
             Look::Plain,
             "Answer it with (or with --decline, or --dismiss):",
         );
-        Self::say_command(command);
+        say_command(command);
     }
 
     /// Leaves the task to itself. A call that is none ends.
@@ -110,7 +101,7 @@ impl Session<'_> {
         let id = match call.detach() {
             Ok(id) => id,
             Err(call) => {
-                Self::say(
+                say(
                     Look::Notable,
                     "The call is no task that could go on: it is cancelled.",
                 );
@@ -132,32 +123,28 @@ impl Session<'_> {
         let resume = self.target.command("resume", &id, self.in_book);
         let more = json!({ "resume": resume });
         self.events.end(event, Some(&id), exit, words, &more)?;
-        self.tell_how_to_resume(&id, resume);
+        tell_how_to_resume(self.target, &id, resume);
         Ok(exit)
-    }
-
-    fn tell_how_to_resume(&self, id: &str, resume: Vec<String>) {
-        let words = format!("Detached from task {id}. Come back to it with:");
-        Self::say(Look::Plain, &words);
-        Self::say_command(resume);
-        if self.target.is_child() {
-            let words = "Its server ends with this program: the task is there again if the \
-                         server keeps its tasks on the disk.";
-            Self::say(Look::Dim, words);
-        }
-        if self.target.hides_headers() {
-            let words = "and the --header that you gave, whose value is not shown.";
-            Self::say(Look::Plain, words);
-        }
     }
 
     async fn cancel(&mut self, call: Call) -> Result<Exit, Stop> {
         self.live.begin("cancelling");
-        match call.cancel().await {
+        let mut states = call.states();
+        let cancelled = {
+            let mut cancelled = std::pin::pin!(call.cancel());
+            loop {
+                tokio::select! {
+                    done = &mut cancelled => break done,
+                    // It may be that there is no connection.
+                    Some(state) = states.next() => self.live.show(&state),
+                }
+            }
+        };
+        match cancelled {
             Ok(()) | Err(CallError::Ended) => {}
             Err(error) => {
                 self.live.pause();
-                Self::say(Look::Bad, &format!("It cannot be cancelled now: {error}."));
+                say(Look::Bad, &format!("It cannot be cancelled now: {error}."));
                 return self.detach(call, Exit::NoConnection, "lost", "").await;
             }
         }
@@ -232,17 +219,45 @@ impl Session<'_> {
                 (event, exit, format!("✗ {error}"), more)
             }
         };
-        Self::say(Look::Bad, &words);
+        say(Look::Bad, &words);
         let id_text = id.map(|id| &**id);
         let plain = words.trim_start_matches("✗ ");
         let mut more: Value = more;
         if let (CallError::Lost { .. }, Exit::NoConnection, Some(id)) = (error, exit, id) {
             let resume = self.target.command("resume", id, self.in_book);
             more["resume"] = json!(resume);
-            self.tell_how_to_resume(id, resume);
+            tell_how_to_resume(self.target, id, resume);
         }
         self.events.end(event, id_text, exit, plain, &more)?;
         Ok(exit)
+    }
+}
+
+/// Says something for people that is not about how the call gets on.
+fn say(look: Look, words: &str) {
+    // Whoever has gone is told nothing.
+    drop(Screen::stderr().prose(0, look, words));
+}
+
+/// Something to be copied: not broken into lines.
+fn say_command(words: Vec<String>) {
+    let screen = Screen::stderr();
+    let command = screen.paint(Look::Bold, quoted(words));
+    drop(screen.line(&format!("  {command}")));
+}
+
+pub(super) fn tell_how_to_resume(target: &Target, id: &str, resume: Vec<String>) {
+    let words = format!("Detached from task {id}. Come back to it with:");
+    say(Look::Plain, &words);
+    say_command(resume);
+    if target.is_child() {
+        let words = "Its server ends with this program: the task is there again if the \
+                     server keeps its tasks on the disk.";
+        say(Look::Dim, words);
+    }
+    if target.hides_headers() {
+        let words = "and the --header that you gave, whose value is not shown.";
+        say(Look::Plain, words);
     }
 }
 
