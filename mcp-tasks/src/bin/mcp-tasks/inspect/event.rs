@@ -30,6 +30,21 @@ fn signal_of(key: &InputKey) -> Option<&str> {
     key.as_str().strip_suffix("#signal#timeout")
 }
 
+fn set(key: &InputKey, wait: Duration) -> String {
+    let wait = words::duration(wait);
+    match signal_of(key) {
+        Some(name) => format!("waits for the signal `{name}`, at most {wait}"),
+        None => format!("timer `{key}` set, for {wait}"),
+    }
+}
+
+fn gone_off(key: &InputKey) -> String {
+    match signal_of(key) {
+        Some(name) => format!("the signal `{name}` did not come"),
+        None => format!("timer `{key}` went off"),
+    }
+}
+
 impl Teller {
     pub(super) fn tell(&mut self, entry: &Entry) -> Told {
         let plain = |what: String| Told {
@@ -89,18 +104,11 @@ impl Teller {
             }
             Event::TimerSet { key, at } => {
                 self.begun.insert(key.clone(), entry.at);
-                let wait = words::duration(at.since(entry.at));
-                plain(match signal_of(key) {
-                    Some(name) => format!("waits for the signal `{name}`, at most {wait}"),
-                    None => format!("timer `{key}` set, for {wait}"),
-                })
+                plain(set(key, at.since(entry.at)))
             }
             Event::TimerFired { key } => {
                 let after = self.since(key, entry.at);
-                plain(match signal_of(key) {
-                    Some(name) => format!("the signal `{name}` did not come{after}"),
-                    None => format!("timer `{key}` went off{after}"),
-                })
+                plain(format!("{}{after}", gone_off(key)))
             }
             Event::Ran { key } => plain(format!("`{key}` ran, unrecorded")),
             Event::Signalled { name, value } => with(format!("signal `{name}` came"), value.get()),
