@@ -200,7 +200,7 @@ fn judge(form: &Form, mut content: Map<String, Value>) -> Result<Content, String
     for (name, field) in form.fields() {
         if form.is_required(name)
             && !content.contains_key(name)
-            && let Some(default) = field::default(&field.kind)
+            && let Some(default) = field.kind.default_value()
         {
             content.insert(name.to_owned(), default);
         }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
-use super::wire::default_value;
 use super::{Choice, FieldError, FieldKind, Form};
 
 impl Form {
@@ -45,7 +44,7 @@ impl FieldKind {
     }
 
     fn unfit_default(&self) -> Option<String> {
-        let rule = self.judge(&default_value(self)?).err()?;
+        let rule = self.judge(&self.default_value()?).err()?;
         Some(unfit_default(&rule))
     }
 }

@@ -253,23 +253,25 @@ impl From<&Field> for Keywords {
                 }
             }
         };
-        keywords.default = default_value(&field.kind);
+        keywords.default = field.kind.default_value();
         keywords.title.clone_from(&field.title);
         keywords.description.clone_from(&field.description);
         keywords
     }
 }
 
-/// What a field starts with, as it is written.
-pub(super) fn default_value(kind: &FieldKind) -> Option<Value> {
-    match kind {
-        FieldKind::Text { default, .. } | FieldKind::Select { default, .. } => {
-            default.clone().map(Value::from)
+impl FieldKind {
+    /// What the field starts with, as it is written.
+    pub fn default_value(&self) -> Option<Value> {
+        match self {
+            Self::Text { default, .. } | Self::Select { default, .. } => {
+                default.clone().map(Value::from)
+            }
+            Self::Number { default, .. } => default.and_then(short).map(Value::Number),
+            Self::Integer { default, .. } => default.map(Value::from),
+            Self::Boolean { default } => default.map(Value::from),
+            Self::MultiSelect { default, .. } => default.clone().map(Value::from),
         }
-        FieldKind::Number { default, .. } => default.and_then(short).map(Value::Number),
-        FieldKind::Integer { default, .. } => default.map(Value::from),
-        FieldKind::Boolean { default } => default.map(Value::from),
-        FieldKind::MultiSelect { default, .. } => default.clone().map(Value::from),
     }
 }
 

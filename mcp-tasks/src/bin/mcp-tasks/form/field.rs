@@ -57,7 +57,7 @@ pub(crate) fn help(field: &Field, required: bool, width: usize) -> String {
         parts.push(takes);
     }
     // Where there is a default, Enter takes it.
-    if !required && default(&field.kind).is_none() {
+    if !required && field.kind.default_value().is_none() {
         parts.push("may be left empty".to_owned());
     }
     parts.join(" · ")
@@ -132,26 +132,6 @@ fn range(min: Option<usize>, max: Option<usize>) -> Option<String> {
         (None, Some(max)) => format!("at most {max}"),
         (None, None) => return None,
     })
-}
-
-/// What the field starts with.
-pub(crate) fn default(kind: &FieldKind) -> Option<Value> {
-    match kind {
-        FieldKind::Text { default, .. } | FieldKind::Select { default, .. } => {
-            default.clone().map(Value::from)
-        }
-        FieldKind::Number { default, .. } => default.and_then(short).map(Value::Number),
-        FieldKind::Integer { default, .. } => default.map(Value::from),
-        FieldKind::Boolean { default } => default.map(Value::from),
-        FieldKind::MultiSelect { default, .. } => default.clone().map(Value::from),
-        _ => None,
-    }
-}
-
-/// `10`, not `10.0`.
-fn short(number: f64) -> Option<Number> {
-    let text = number.to_string();
-    text.parse().ok().or_else(|| Number::from_f64(number))
 }
 
 /// A value as a person reads it.
@@ -338,6 +318,6 @@ mod tests {
         assert_eq!(shown(&window(), &json!("tonight")), "Tonight, 22:00");
         assert_eq!(shown(&FieldKind::boolean(), &json!(true)), "yes");
         assert_eq!(shown(&percent(), &json!(5)), "5");
-        assert_eq!(default(&percent()), Some(json!(10)));
+        assert_eq!(percent().default_value(), Some(json!(10)));
     }
 }

@@ -82,7 +82,7 @@ impl<R: BufRead, W: Write> Desk for Lines<R, W> {
         required: bool,
         now: Option<&Value>,
     ) -> Result<Option<Value>, Stopped> {
-        let start = now.cloned().or_else(|| field::default(&field.kind));
+        let start = now.cloned().or_else(|| field.kind.default_value());
         let mut heading = field::heading(name, field, WIDTH);
         if let Some(start) = &start {
             heading = format!("{heading} [{}]", field::shown(&field.kind, start));

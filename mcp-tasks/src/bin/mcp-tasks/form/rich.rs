@@ -59,7 +59,7 @@ impl Rich {
         now: Option<&Value>,
     ) -> Result<Option<Value>, InquireError> {
         let kind = field.kind.clone();
-        let start = now.cloned().or_else(|| field::default(&field.kind));
+        let start = now.cloned().or_else(|| field.kind.default_value());
         let start = start.map(|value| field::shown(&field.kind, &value));
         let mut prompt = Text::new(label).with_render_config(self.config);
         if let Some(start) = start.as_deref().filter(|start| !start.is_empty()) {
@@ -90,7 +90,7 @@ impl Rich {
         kind: &FieldKind,
         now: Option<&Value>,
     ) -> Result<Option<Value>, InquireError> {
-        let start = now.cloned().or_else(|| field::default(kind));
+        let start = now.cloned().or_else(|| kind.default_value());
         let mut prompt = Confirm::new(label)
             .with_render_config(self.config)
             .with_placeholder("y/n")
@@ -127,7 +127,7 @@ impl Rich {
         if !required {
             options.push(EMPTY.to_owned());
         }
-        let start = now.cloned().or_else(|| field::default(&field.kind));
+        let start = now.cloned().or_else(|| field.kind.default_value());
         let start = match start {
             Some(start) => values.iter().position(|value| *value == start),
             None if !required => Some(values.len()),
@@ -151,7 +151,7 @@ impl Rich {
         now: Option<&Value>,
     ) -> Result<Option<Value>, InquireError> {
         let choices = field::choices(&field.kind).to_vec();
-        let start = now.cloned().or_else(|| field::default(&field.kind));
+        let start = now.cloned().or_else(|| field.kind.default_value());
         let start: Vec<usize> = choices
             .iter()
             .enumerate()
