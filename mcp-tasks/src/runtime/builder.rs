@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::clock::Clock;
@@ -14,6 +14,7 @@ use super::ids::Ids;
 use super::keeper::Loops;
 use super::lease::Lease;
 use super::rounds::Sealer;
+use super::running::Running;
 use super::{
     Inbox, Limits, Methods, Runtime, Shared, TaskFn, TaskMethods as _, TaskOwner, Tasks, Tool,
 };
@@ -266,7 +267,7 @@ impl RuntimeBuilder {
                 store,
                 server,
                 calls: Arc::default(),
-                running: Arc::new(Semaphore::new(self.limits.running.max(1))),
+                running: Running::new(self.limits.running.max(1)),
                 limits: self.limits,
                 sealer,
                 park_after: self.park_after,

@@ -43,7 +43,9 @@ pub struct Limits {
     pub subscriptions: usize,
     /// Tasks that one subscription names; 1,000 by default.
     pub subscribed_tasks: usize,
-    /// Functions that run at once, rather than wait; 64 per core by default.
+    /// Functions that run at once in this process, rather than wait; 64 per core
+    /// by default. Of those that want to, callers have their turns one after the
+    /// other.
     pub running: usize,
     /// Tasks in memory; 10,000 by default. Beside as many, one that waits is
     /// parked at once. Plays no part without a durable store.

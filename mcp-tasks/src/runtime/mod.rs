@@ -26,11 +26,13 @@ mod plain;
 mod resume;
 mod rounds;
 mod rules;
+mod running;
 mod seats;
 mod shutdown;
 mod signature;
 mod tasks;
 mod tool;
+mod turns;
 mod updates;
 mod watch;
 
@@ -38,7 +40,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 pub use builder::RuntimeBuilder;
@@ -73,6 +75,7 @@ use keeper::{Agenda, Loops};
 use known::{KnownTasks, MissedCalls};
 use lease::{Epoch, Lease};
 use rounds::Sealer;
+use running::Running;
 use watch::Watchers;
 
 /// The tools of one server and their running tasks; a cheap handle.
@@ -108,8 +111,8 @@ struct Shared {
     inbox: Inbox,
     /// Calls that have no reply yet.
     calls: Arc<Seats>,
-    /// One permit per function that is running rather than waiting.
-    running: Arc<Semaphore>,
+    /// Functions that run rather than wait.
+    running: Arc<Running>,
     /// Seals the state of calls that ask their clients in rounds.
     sealer: Sealer,
     loops: Loops,

@@ -18,7 +18,9 @@ use super::request::{Outcome, Request};
 use crate::observe::TraceContext;
 use crate::observe::story::Of;
 use crate::protocol::Capabilities;
-use crate::task::{Created, Entry, Event, InputKey, Progress, Seed, Snapshot, TaskId, Timestamp};
+use crate::task::{
+    Caller, Created, Entry, Event, InputKey, Progress, Seed, Snapshot, TaskId, Timestamp,
+};
 
 /// The state that a function and its driver share.
 pub(crate) struct Context {
@@ -26,6 +28,7 @@ pub(crate) struct Context {
     pub(crate) tool: Arc<str>,
     pub(crate) version: u32,
     pub(crate) trace: Option<Arc<TraceContext>>,
+    pub(crate) caller: Caller,
     pub(crate) capabilities: Capabilities,
     pub(in crate::flow) seed: Seed,
     inner: Mutex<Inner>,
@@ -168,6 +171,7 @@ impl Context {
             tool: created.tool.clone(),
             version: created.version,
             trace: created.trace.clone(),
+            caller: created.caller.clone(),
             capabilities: created.capabilities,
             seed: created.seed,
             inner: Mutex::new(Inner {

@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep};
 use tracing::Span;
 
 use super::super::Shared;
+use super::super::running::Permit;
 use crate::flow::{self, Running, ToolOutput};
 use crate::observe::{Polled, TraceContext, story};
 use crate::protocol::ProtocolError;
@@ -24,7 +24,7 @@ pub(super) struct Function {
     /// The trace that it belongs to.
     trace: Option<Arc<TraceContext>>,
     /// Held while the function runs, given back while it waits.
-    pub(super) permit: Option<OwnedSemaphorePermit>,
+    pub(super) permit: Option<Permit>,
     /// Whether it has been polled since it was last shown an outcome: then it
     /// may be shown the next.
     pub(super) has_seen: bool,
@@ -46,7 +46,7 @@ impl Function {
     /// Whether the function may run; takes a permit if one is free.
     pub(super) fn has_permit(&mut self, shared: &Shared) -> bool {
         if self.permit.is_none() {
-            self.permit = shared.running.clone().try_acquire_owned().ok();
+            self.permit = shared.running.try_enter();
         }
         self.permit.is_some()
     }

@@ -82,8 +82,9 @@ struct Replaying {
     left: usize,
     /// Since when.
     since: Stopwatch,
-    /// Given back when it has caught up, or ends.
-    _permit: Option<ResumePermit>,
+    /// Given back when it has caught up, ends, or waits for something that runs
+    /// again.
+    permit: Option<ResumePermit>,
 }
 
 /// Why a driver stops before its function has returned.
@@ -164,7 +165,7 @@ impl Driver {
             task: claim.snapshot.clone(),
             left: self.outcomes.len(),
             since: Stopwatch::start(),
-            _permit: permit,
+            permit,
         });
     }
 
@@ -180,7 +181,7 @@ impl Driver {
             task: task.clone(),
             left: self.outcomes.len(),
             since: Stopwatch::start(),
-            _permit: None,
+            permit: None,
         });
         let returned = loop {
             match self.wake().await {
@@ -272,14 +273,14 @@ impl Driver {
     /// nobody may want the function any more.
     async fn wait_for_permit(&mut self) -> Result<(), Stop> {
         let poke = self.poke.clone();
-        let mut permit = pin!(self.shared.running.clone().acquire_owned());
+        let (running, caller) = (self.shared.running.clone(), self.context.caller.clone());
+        let mut permit = pin!(running.enter(&caller));
         while self.function.permit.is_none() {
             tokio::select! {
                 biased;
-                // The semaphore is never closed.
-                permit = &mut permit => self.function.permit = permit.ok(),
+                permit = &mut permit => self.function.permit = Some(permit),
                 () = poke.notified() => {
-                    if self.standing() == Standing::Lost {
+                    if self.standing() == Standing::Lost || self.is_put_down() {
                         return Err(Stop::TaskOver);
                     }
                     self.read_journal().await?;

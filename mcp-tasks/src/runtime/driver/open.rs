@@ -242,7 +242,7 @@ impl Driver {
                 task: task.clone(),
                 left: sealed.iter().filter(is_outcome).count(),
                 since: Stopwatch::start(),
-                _permit: None,
+                permit: None,
             });
             let outcomes = call.entries.iter().filter(is_outcome);
             self.outcomes.extend(outcomes.cloned());

@@ -59,12 +59,22 @@ impl Record {
     /// Waits until the call must be answered with a task, or need not be
     /// answered; forever if that is no question.
     pub(super) async fn window_over(&mut self) -> Result<(), Stop> {
-        let Self::Window(window) = self else {
+        let until = match self {
+            Self::Window(window) => Some(window.until),
+            Self::Nowhere | Self::Call(_) | Self::Task(_) => None,
+        };
+        let Some(reply) = self.reply() else {
             return pending().await;
         };
+        let over = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until).await,
+                None => pending().await,
+            }
+        };
         tokio::select! {
-            () = window.reply.closed() => Err(Stop::TaskOver),
-            () = tokio::time::sleep_until(window.until) => Ok(()),
+            () = reply.closed() => Err(Stop::TaskOver),
+            () = over => Ok(()),
         }
     }
 }

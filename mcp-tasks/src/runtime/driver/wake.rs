@@ -121,6 +121,10 @@ impl Driver {
             if !self.context.is_running() {
                 self.function.permit = None;
             }
+            if let Some(replay) = &mut self.replay {
+                // What it waits for takes its time: others are resumed meanwhile.
+                replay.permit = None;
+            }
             Poll::Pending
         })
         .await
@@ -147,7 +151,7 @@ impl Driver {
 
     /// Whether the server ends, and the task can be left to others: whatever the
     /// function has asked for is recorded, and no step runs.
-    fn is_put_down(&self) -> bool {
+    pub(super) fn is_put_down(&self) -> bool {
         if !matches!(self.record, Record::Task(_)) || !self.shared.stop.is_cancelled() {
             return false;
         }

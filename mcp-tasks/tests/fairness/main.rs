@@ -1,0 +1,5 @@
+//! Many callers on one server, or on several: what one of them starts keeps no
+//! other from running.
+
+mod turns;
+mod world;
