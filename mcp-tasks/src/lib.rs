@@ -138,6 +138,17 @@
 //! that has died is taken over, and one that was only asleep finds that it has
 //! lost its tasks before it runs on, and writes nothing.
 //!
+//! # How many run at once
+//!
+//! A function runs from its call, or from what it has waited for, until it waits
+//! again for a person, a timer or a signal. Of a tool with
+//! `#[mcp_task(concurrency = 4)]` at most four run at once, and of one
+//! authenticated caller as many as [`Limits::running_per_caller`] says, in all
+//! processes of the server on its store together; in one process,
+//! [`Limits::running`] of all. The others wait their turn, as `working`. Callers
+//! have their turns one after the other, so that a burst of one does not keep the
+//! others waiting.
+//!
 //! # Who sees a task
 //!
 //! A task belongs to its [`Caller`], whom the host's authentication establishes;

@@ -10,7 +10,7 @@ use super::report::Report;
 use super::{duration, messages};
 
 /// Every key, in the order in which an error lists them.
-pub(crate) const KEYS: [&str; 16] = [
+pub(crate) const KEYS: [&str; 17] = [
     "name",
     "title",
     "description",
@@ -23,6 +23,7 @@ pub(crate) const KEYS: [&str; 16] = [
     "inline",
     "replay",
     "cancel_grace",
+    "concurrency",
     "state_ttl",
     "once",
     "version",
@@ -63,6 +64,7 @@ pub(crate) struct Attribute {
     pub(crate) inline: Option<Given<u64>>,
     pub(crate) replay: bool,
     pub(crate) cancel_grace: Option<Given<u64>>,
+    pub(crate) concurrency: Option<u32>,
     pub(crate) state_ttl: Option<Given<u64>>,
     pub(crate) once: bool,
     pub(crate) version: Option<LitInt>,
@@ -83,6 +85,7 @@ impl Default for Attribute {
             inline: None,
             replay: true,
             cancel_grace: None,
+            concurrency: None,
             state_ttl: None,
             once: true,
             version: None,
@@ -174,6 +177,7 @@ impl Attribute {
                 self.replay = value::<LitBool>(input, messages::REPLAY_EXPECTED)?.value;
             }
             "cancel_grace" => self.cancel_grace = Some(milliseconds(input, &name)?),
+            "concurrency" => self.concurrency = Some(concurrency(input)?),
             "state_ttl" => self.state_ttl = Some(milliseconds(input, &name)?),
             "once" => self.once = value::<LitBool>(input, messages::ONCE_EXPECTED)?.value,
             "version" => self.version = Some(version(input)?),
@@ -285,6 +289,16 @@ fn support(input: ParseStream<'_>) -> syn::Result<Given<Support>> {
         value,
         span: text.span(),
     })
+}
+
+fn concurrency(input: ParseStream<'_>) -> syn::Result<u32> {
+    let number: LitInt = value(input, messages::CONCURRENCY_EXPECTED)?;
+    let message = match number.base10_parse() {
+        Ok(0) => messages::NO_CONCURRENCY,
+        Ok(seats) => return Ok(seats),
+        Err(_) => messages::CONCURRENCY_EXPECTED,
+    };
+    Err(syn::Error::new(number.span(), message))
 }
 
 fn version(input: ParseStream<'_>) -> syn::Result<LitInt> {

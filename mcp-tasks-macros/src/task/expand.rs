@@ -307,6 +307,9 @@ fn definition(
         let milliseconds = grace.value;
         calls.extend(ours!(.cancel_grace_ms(#milliseconds)));
     }
+    if let Some(seats) = &attribute.concurrency {
+        calls.extend(ours!(.concurrency(#seats)));
+    }
     if !attribute.replay {
         calls.extend(ours!(.replay(false)));
     }

@@ -143,6 +143,7 @@ impl<T> IntoFuture for Signal<T, Bound> {
             name,
             timer,
             read: self.read,
+            waits: false,
         }
     }
 }
@@ -174,6 +175,22 @@ pub struct Listening<T> {
     /// Until it is over.
     timer: Option<Sleeping>,
     read: Read<T>,
+    /// Whether the context knows of the wait.
+    waits: bool,
+}
+
+impl<T> Listening<T> {
+    fn waits_no_more(&mut self) {
+        if std::mem::take(&mut self.waits) {
+            self.flow.listens_no_more();
+        }
+    }
+}
+
+impl<T> Drop for Listening<T> {
+    fn drop(&mut self) {
+        self.waits_no_more();
+    }
 }
 
 impl<T> Future for Listening<T> {
@@ -188,6 +205,9 @@ impl<T> Future for Listening<T> {
         } else {
             let timer = self.timer.as_mut().map(|timer| Pin::new(timer).poll(cx));
             let Some(Poll::Ready(())) = timer else {
+                if !std::mem::replace(&mut self.waits, true) {
+                    self.flow.listens();
+                }
                 return Poll::Pending;
             };
             let name = self.name.clone();
@@ -195,6 +215,7 @@ impl<T> Future for Listening<T> {
         };
         // Withdrawn, if it still runs.
         self.timer = None;
+        self.waits_no_more();
         Poll::Ready(outcome)
     }
 }

@@ -15,6 +15,7 @@ use super::keeper::Loops;
 use super::lease::Lease;
 use super::rounds::Sealer;
 use super::running::Running;
+use super::seating::Seating;
 use super::{
     Inbox, Limits, Methods, Runtime, Shared, TaskFn, TaskMethods as _, TaskOwner, Tasks, Tool,
 };
@@ -254,6 +255,11 @@ impl RuntimeBuilder {
             retention: self.retention,
         };
         let server_info = json!({ "name": self.name, "version": self.version });
+        let limited = tools.iter().filter_map(|tool| {
+            let definition = &tool.definition;
+            Some((definition.name.clone(), definition.concurrency?))
+        });
+        let limited = limited.collect();
         let shared = Arc::new_cyclic(|shared| {
             let tasks = Tasks::from_weak(shared.clone());
             self.states.insert(TypeId::of::<Tasks>(), Box::new(tasks));
@@ -268,6 +274,7 @@ impl RuntimeBuilder {
                 server,
                 calls: Arc::default(),
                 running: Running::new(self.limits.running.max(1)),
+                seating: Seating::new(limited, self.limits.running_per_caller, shared.clone()),
                 limits: self.limits,
                 sealer,
                 park_after: self.park_after,

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::clock::Clock;
 use super::known::KnownTasks;
 use super::lease::both_clocks;
+use super::seating::Seating;
 use super::watch::Watchers;
 use super::{Mark, RETRY_MS, Shared};
 use crate::observe::{figures, story};
@@ -45,14 +46,24 @@ const ROOM: usize = 16;
 pub(super) struct ResumePermit {
     permit: Option<OwnedSemaphorePermit>,
     agenda: Arc<Agenda>,
+    /// Whether its function had to wait for room to run.
+    waited: bool,
+}
+
+impl ResumePermit {
+    /// Notes that its function had to wait for room to run: others will too, and
+    /// should not be looked for later than they could be.
+    pub(super) fn has_waited(&mut self) {
+        self.waited = true;
+    }
 }
 
 impl Drop for ResumePermit {
     fn drop(&mut self) {
         drop(self.permit.take());
         let agenda = &self.agenda;
-        if agenda.resuming.available_permits() >= ROOM && agenda.more.swap(false, Ordering::AcqRel)
-        {
+        let is_room = self.waited || agenda.resuming.available_permits() >= ROOM;
+        if is_room && agenda.more.swap(false, Ordering::AcqRel) {
             agenda.claim_at(Timestamp::default());
         }
     }
@@ -225,9 +236,10 @@ impl Shared {
             self.agenda.more.store(true, Ordering::Release);
             return Ok(());
         }
+        let tools = self.seating.with_room(&self.versions);
         let wanted = Wanted {
             only: None,
-            tools: &self.versions,
+            tools: &tools,
             limit,
         };
         let mark = self.mark();
@@ -250,6 +262,7 @@ impl Shared {
         let permit = permit.map(|permit| ResumePermit {
             permit: Some(permit),
             agenda: self.agenda.clone(),
+            waited: false,
         });
         tokio::spawn(super::resume::resume(self.clone(), claim, mark, permit));
     }
@@ -358,6 +371,7 @@ struct Idle {
     known: Arc<KnownTasks>,
     watchers: Arc<Watchers>,
     store: Arc<dyn TaskStore>,
+    seating: Arc<Seating>,
     clock: Clock,
     /// Whether other processes may change tasks.
     shares: bool,
@@ -371,6 +385,7 @@ impl Idle {
             known: shared.known.clone(),
             watchers: shared.watchers.clone(),
             store: shared.store.clone(),
+            seating: shared.seating.clone(),
             clock: shared.clock,
             shares: shared.lease.is_needed(),
         }
@@ -409,6 +424,7 @@ impl Idle {
                 // Tasks that others hold are not among them.
                 self.watchers.any_may_have_changed();
                 self.agenda.claim_at(Timestamp::default());
+                self.seating.look_again();
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot see what others change, trying again");

@@ -93,6 +93,18 @@ impl Lease {
         }
     }
 
+    /// Waits until it is lost.
+    pub(super) async fn lost(&self, epoch: Epoch) {
+        loop {
+            let mut renewed = std::pin::pin!(self.renewed.notified());
+            renewed.as_mut().enable();
+            if self.epoch() != epoch {
+                return;
+            }
+            renewed.await;
+        }
+    }
+
     /// Waits until it is renewed or lost.
     pub(super) async fn settled(&self, epoch: Epoch) {
         loop {

@@ -47,6 +47,17 @@ pub struct Limits {
     /// by default. Of those that want to, callers have their turns one after the
     /// other.
     pub running: usize,
+    /// Functions of one authenticated caller that run at once, rather than wait,
+    /// in all processes of the server on its store together; any number by
+    /// default. The others wait their turn: their tasks are `working`, and can be
+    /// cancelled. A tool is limited in the same way by
+    /// `#[mcp_task(concurrency = 4)]`.
+    ///
+    /// What waits for a person, a timer or a signal does not run; what is inside
+    /// a step does. A call that is no task counts while it runs. What a process
+    /// that dies had running counts until its lease is over, or until another
+    /// process finds it dead.
+    pub running_per_caller: Option<usize>,
     /// Tasks in memory; 10,000 by default. Beside as many, one that waits is
     /// parked at once. Plays no part without a durable store.
     pub resident: usize,
@@ -71,6 +82,7 @@ impl Default for Limits {
             subscriptions: 10_000,
             subscribed_tasks: 1000,
             running: 64 * cores,
+            running_per_caller: None,
             resident: 10_000,
         }
     }

@@ -27,6 +27,7 @@ mod resume;
 mod rounds;
 mod rules;
 mod running;
+mod seating;
 mod seats;
 mod shutdown;
 mod signature;
@@ -76,6 +77,7 @@ use known::{KnownTasks, MissedCalls};
 use lease::{Epoch, Lease};
 use rounds::Sealer;
 use running::Running;
+use seating::Seating;
 use watch::Watchers;
 
 /// The tools of one server and their running tasks; a cheap handle.
@@ -113,6 +115,8 @@ struct Shared {
     calls: Arc<Seats>,
     /// Functions that run rather than wait.
     running: Arc<Running>,
+    /// Those of which only so many may run at once, in all processes.
+    seating: Arc<Seating>,
     /// Seals the state of calls that ask their clients in rounds.
     sealer: Sealer,
     loops: Loops,

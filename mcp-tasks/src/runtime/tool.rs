@@ -37,6 +37,8 @@ pub struct Definition {
     pub(super) poll_interval_ms: u64,
     pub(super) inline_ms: Option<u64>,
     pub(super) cancel_grace_ms: Option<u64>,
+    /// How many may run at once; `None` for no limit.
+    pub(super) concurrency: Option<usize>,
     pub(super) replay: bool,
     /// How long the state of a call is good for that goes through its client.
     pub(super) state_ttl_ms: u64,
@@ -82,6 +84,7 @@ impl Definition {
             poll_interval_ms: DEFAULT_POLL_INTERVAL_MS,
             inline_ms: None,
             cancel_grace_ms: None,
+            concurrency: None,
             replay: true,
             state_ttl_ms: DEFAULT_STATE_TTL_MS,
             once: true,
@@ -137,6 +140,13 @@ impl Definition {
     #[must_use]
     pub fn cancel_grace_ms(mut self, cancel_grace_ms: u64) -> Self {
         self.cancel_grace_ms = Some(cancel_grace_ms);
+        self
+    }
+
+    /// How many functions of the tool run at once, in all processes together.
+    #[must_use]
+    pub fn concurrency(mut self, concurrency: u32) -> Self {
+        self.concurrency = Some(usize::try_from(concurrency).unwrap_or(usize::MAX));
         self
     }
 

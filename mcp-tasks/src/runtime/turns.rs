@@ -71,17 +71,44 @@ impl<T> Turns<T> {
 
     /// Takes out whose turn it is.
     pub(super) fn next(&mut self) -> Option<T> {
-        let (_, caller) = self.order.pop_first()?;
-        let waiting = self.callers.get_mut(&caller)?;
-        let next = waiting.line.pop_first();
+        let (caller, ticket, _) = self.first(|_| true)?;
+        let caller = caller.clone();
+        self.serve(&caller, ticket)
+    }
+
+    /// Whose turn it is among those who may have one now; of each caller the
+    /// first is asked for.
+    pub(super) fn first(&self, may: impl Fn(&T) -> bool) -> Option<(&Caller, Ticket, &T)> {
+        self.order.values().find_map(|caller| {
+            let (number, value) = self.callers.get(caller)?.line.first_key_value()?;
+            may(value).then_some((caller, Ticket(*number), value))
+        })
+    }
+
+    /// Takes somebody out whose turn it was, if they are still there.
+    pub(super) fn serve(&mut self, caller: &Caller, ticket: Ticket) -> Option<T> {
+        let waiting = self.callers.get_mut(caller)?;
+        let value = waiting.line.remove(&ticket.0)?;
+        self.order.remove(&waiting.turn);
         if waiting.line.is_empty() {
-            self.forget(&caller);
+            self.forget(caller);
         } else {
             self.last += 1;
             waiting.turn = self.last;
-            self.order.insert(self.last, caller);
+            self.order.insert(self.last, caller.clone());
         }
-        next.map(|(_, value)| value)
+        Some(value)
+    }
+
+    pub(super) fn get_mut(&mut self, caller: &Caller, ticket: Ticket) -> Option<&mut T> {
+        self.callers.get_mut(caller)?.line.get_mut(&ticket.0)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.callers
+            .values()
+            .map(|waiting| waiting.line.len())
+            .sum()
     }
 
     fn forget(&mut self, caller: &Caller) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture, StoreStats,
-    TaskStore, ToCommit, Wanted, Work,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated, SeatsWanted,
+    Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
     Access, Answer, Entry, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId, Timestamp,
@@ -146,6 +146,18 @@ pub trait StoreLayer: Send + Sync + 'static {
         self.inner().spend(state, until, now)
     }
 
+    fn take_seats<'a>(
+        &'a self,
+        wanted: &'a SeatsWanted<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Seated> {
+        self.inner().take_seats(wanted, now)
+    }
+
+    fn give_back_seats(&self, run: RunNumber) -> StoreFuture<'_, ()> {
+        self.inner().give_back_seats(run)
+    }
+
     fn stats(&self) -> StoreFuture<'_, StoreStats> {
         self.inner().stats()
     }
@@ -249,6 +261,18 @@ impl<L: StoreLayer> TaskStore for L {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         StoreLayer::spend(self, state, until, now)
+    }
+
+    fn take_seats<'a>(
+        &'a self,
+        wanted: &'a SeatsWanted<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Seated> {
+        StoreLayer::take_seats(self, wanted, now)
+    }
+
+    fn give_back_seats(&self, run: RunNumber) -> StoreFuture<'_, ()> {
+        StoreLayer::give_back_seats(self, run)
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

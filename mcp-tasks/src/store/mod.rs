@@ -18,6 +18,7 @@ mod layer;
 mod memory;
 #[cfg(feature = "store-parity")]
 pub mod parity;
+mod seats;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -28,6 +29,7 @@ use serde_json::value::RawValue;
 pub use future::StoreFuture;
 pub use layer::StoreLayer;
 pub use memory::MemoryStore;
+pub use seats::{Lane, PATIENCE_MS, RunNumber, Seated, SeatsWanted, WAITS_MS, WaitingHolder};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteStore, inspect};
 
@@ -196,6 +198,25 @@ pub trait TaskStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
+    /// Takes a seat in each lane that a run of a function counts towards, or in
+    /// none: if in one of them as many runs of living holders of this server have
+    /// seats as there are, or [another holder](WaitingHolder::goes_before) is to
+    /// have the next that is free. A run that has its seats is told so again.
+    ///
+    /// A holder that is refused waits in the lane that was full. In a lane that
+    /// had room for it, whether or not it has got its seats, it does not any more.
+    ///
+    /// Seats are free once they are given back, and once their holder has left,
+    /// enlisted anew, or its lease is over; to that one all lanes are full.
+    fn take_seats<'a>(
+        &'a self,
+        wanted: &'a SeatsWanted<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Seated>;
+
+    /// Gives back the seats of a run of this holder, if it has any.
+    fn give_back_seats(&self, run: RunNumber) -> StoreFuture<'_, ()>;
+
     /// Counts what there is.
     fn stats(&self) -> StoreFuture<'_, StoreStats>;
 }
@@ -271,6 +292,9 @@ pub enum Activity {
     Running,
     /// It waits for nothing but answers, signals and recorded timers.
     Waiting,
+    /// It has to run, and waits until it may: if its holder dies, somebody must
+    /// run it, and it is not to blame.
+    Queued,
     /// It waits, and its holder gives up the claim.
     Parked,
 }

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use mcp_tasks::protocol::{Capabilities, ElicitationModes, TaskStatus};
+use mcp_tasks::protocol::{Capabilities, ElicitationModes, ProtocolError, TaskStatus};
 use mcp_tasks::runtime::{CallRequest, Called, Runtime, RuntimeBuilder};
-use mcp_tasks::task::{Snapshot, TaskId};
+use mcp_tasks::task::{Answer, InputKey, Snapshot, TaskId};
 use mcp_tasks::{Caller, MemoryStore, TaskStore};
-use serde_json::Value;
 use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -66,6 +66,16 @@ impl Client {
     }
 
     pub(crate) async fn call(&self, tool: &str, arguments: Value, tasks: bool) -> Called {
+        let called = self.try_call(tool, arguments, tasks).await;
+        called.expect("there is nothing wrong with the call")
+    }
+
+    pub(crate) async fn try_call(
+        &self,
+        tool: &str,
+        arguments: Value,
+        tasks: bool,
+    ) -> Result<Called, ProtocolError> {
         let arguments = to_raw_value(&arguments).expect("JSON");
         let capabilities = Capabilities {
             tasks,
@@ -86,8 +96,7 @@ impl Client {
             progress: None,
         };
         let tool = self.runtime.tool(tool).expect("the tool is there");
-        let called = self.runtime.call(tool, call).await;
-        called.expect("there is nothing wrong with the call")
+        self.runtime.call(tool, call).await
     }
 
     pub(crate) async fn task(&self, tool: &str, arguments: Value) -> TaskId {
@@ -100,6 +109,17 @@ impl Client {
     pub(crate) async fn get(&self, id: &TaskId) -> Arc<Snapshot> {
         let found = self.runtime.get(id, &self.caller).await;
         found.expect("the task is there")
+    }
+
+    pub(crate) async fn answer(&self, id: &TaskId, key: &str, text: &str) {
+        let response = json!({"action": "accept", "content": {"answer": text}});
+        let response = to_raw_value(&response).expect("JSON");
+        let answer = Answer {
+            key: InputKey::new(key),
+            response: &response,
+        };
+        let updated = self.runtime.update(id, &self.caller, &[answer]).await;
+        updated.expect("the answer fits");
     }
 
     /// Waits until `wanted` holds for a task.

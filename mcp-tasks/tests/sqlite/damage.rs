@@ -21,7 +21,7 @@ async fn a_damaged_page_is_an_error_in_words_and_not_a_crash() {
     drop(store);
     // Everything but the schema.
     let mut bytes = fs::read(&file).unwrap();
-    let schema = 16 * 4096;
+    let schema = 24 * 4096;
     bytes[schema..].fill(0x55);
     fs::write(&file, &bytes).unwrap();
 

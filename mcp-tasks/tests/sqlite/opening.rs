@@ -310,12 +310,12 @@ mod permissions {
 }
 
 /// What version 2 brought: what is kept for calls that ask in rounds. Version 3:
-/// by what tasks are listed.
+/// by what tasks are listed. Version 4: who may run what.
 #[test]
 fn a_file_of_an_older_version_is_brought_up_to_date() {
     let (_directory, file) = ours();
     let older = Connection::open(&file).unwrap();
-    let undo = "DROP TABLE sealing_keys; DROP TABLE spent_states;
+    let undo = "DROP TABLE sealing_keys; DROP TABLE spent_states; DROP TABLE seats;
         DROP INDEX tasks_of_callers; ALTER TABLE tasks DROP COLUMN state;
         PRAGMA user_version = 1;";
     older.execute_batch(undo).unwrap();
@@ -378,6 +378,7 @@ fn a_file_of_an_older_version_is_brought_up_to_date() {
             .unwrap()
     };
     assert_eq!((count("sealing_keys"), count("spent_states")), (0, 0));
+    assert_eq!(count("seats"), 0);
     let states: Vec<i64> = newer
         .prepare("SELECT state FROM tasks ORDER BY task")
         .unwrap()

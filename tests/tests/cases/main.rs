@@ -15,6 +15,7 @@ mod limits;
 mod processes;
 mod restarts;
 mod rounds;
+mod seats;
 mod security;
 mod shutdown;
 mod steps;

@@ -156,7 +156,7 @@ async fn c80_processes_may_start_at_once_on_a_new_file(transport: Transport) {
 
 /// Pauses a process, but not while it writes to its store: SQLite lets one
 /// write at a time, and the others would wait for it for as long as it sleeps.
-async fn pause_between_writes(server: &Fixture) {
+pub(crate) async fn pause_between_writes(server: &Fixture) {
     let connection = Connection::open(server.file().path()).unwrap();
     connection.busy_timeout(Duration::from_millis(200)).unwrap();
     loop {

@@ -12,6 +12,10 @@ pub(crate) const SUPPORT_EXPECTED: &str = "`support` is `\"optional\"` (a task i
      `\"required\"` (always a task) or `\"forbidden\"` (never a task)";
 pub(crate) const REPLAY_EXPECTED: &str = "`replay` is `true` or `false`";
 pub(crate) const VERSION_EXPECTED: &str = "`version` is a whole number from 1 on";
+pub(crate) const CONCURRENCY_EXPECTED: &str = "`concurrency` is a whole number from 1 on: so many \
+     functions of the tool run at once, in all processes together. Write `concurrency = 4`";
+pub(crate) const NO_CONCURRENCY: &str = "with `concurrency = 0` no call would ever run: write how \
+     many may run at once, or leave `concurrency` out for no limit";
 pub(crate) const PATH_EXPECTED: &str =
     "`crate` is the path of the mcp_tasks crate, for example `crate = ::my_name_for_it`";
 pub(crate) const ANNOTATIONS_SYNTAX: &str = "write the annotations in parentheses, each alone or \

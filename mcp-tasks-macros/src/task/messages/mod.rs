@@ -30,6 +30,8 @@ pub(crate) fn nearest<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
         "desc" | "doc" | "docs" => "description",
         "grace" => "cancel_grace",
         "durable" => "replay",
+        "concurrent" | "max_concurrency" | "max_concurrent" | "parallel" | "parallelism"
+        | "max_parallel" => "concurrency",
         "minimum" | "ge" => "min",
         "maximum" | "le" => "max",
         "min_length" | "minLength" => "min_len",

@@ -53,7 +53,7 @@ fn every_key() {
         "every_key",
         r#"name = "a/b", title = "T", description = "D", ttl = "none", poll_interval = "90s",
            support = "forbidden", inline = "50ms", replay = false, cancel_grace = "5s",
-           version = 2, crate = renamed::tasks"#,
+           concurrency = 4, version = 2, crate = renamed::tasks"#,
         "#[cfg(unix)] pub(crate) async fn r#move() { cancelled().await; plain().await; }",
     );
 }

@@ -311,6 +311,16 @@ impl Flow {
         self.context.lock().signals.get_mut(name)?.pop_front()
     }
 
+    /// Notes that a wait for a signal has begun.
+    pub(in crate::flow) fn listens(&self) {
+        self.context.lock().listening += 1;
+    }
+
+    /// Notes that it is over.
+    pub(in crate::flow) fn listens_no_more(&self) {
+        self.context.lock().listening -= 1;
+    }
+
     /// When the outcome that was shown last was recorded; at first, when the
     /// task was created.
     pub(in crate::flow) fn now(&self) -> Timestamp {

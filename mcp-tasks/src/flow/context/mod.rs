@@ -48,6 +48,8 @@ struct Inner {
     cancelled: bool,
     /// Signals that nobody has taken yet, oldest first.
     signals: HashMap<Arc<str>, VecDeque<Arc<RawValue>>>,
+    /// How many waits there are for others.
+    listening: usize,
     /// When the outcome that was shown last was recorded.
     now: Timestamp,
     patches: Patches,
@@ -223,6 +225,19 @@ impl Context {
     pub(crate) fn is_running(&self) -> bool {
         let inner = self.lock();
         inner.steps.running > 0 || inner.steps.wait
+    }
+
+    /// Whether the function waits for something that comes from outside: an
+    /// answer, a timer, a signal.
+    pub(crate) fn awaits_others(&self) -> bool {
+        let inner = self.lock();
+        let mut slots = inner.slots.values();
+        inner.listening > 0
+            || slots.any(|slot| match slot {
+                Slot::Waiting => true,
+                Slot::Step(step) => step.resting,
+                _ => false,
+            })
     }
 
     /// To be called before the function is polled.

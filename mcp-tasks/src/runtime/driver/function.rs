@@ -11,6 +11,8 @@ use tracing::Span;
 
 use super::super::Shared;
 use super::super::running::Permit;
+use super::super::seating::Lanes;
+use super::turn::Limited;
 use crate::flow::{self, Running, ToolOutput};
 use crate::observe::{Polled, TraceContext, story};
 use crate::protocol::ProtocolError;
@@ -25,6 +27,8 @@ pub(super) struct Function {
     trace: Option<Arc<TraceContext>>,
     /// Held while the function runs, given back while it waits.
     pub(super) permit: Option<Permit>,
+    /// None for one of which any number may run.
+    pub(super) limited: Option<Box<Limited>>,
     /// Whether it has been polled since it was last shown an outcome: then it
     /// may be shown the next.
     pub(super) has_seen: bool,
@@ -32,13 +36,18 @@ pub(super) struct Function {
 
 impl Function {
     /// `None` for a function that is not to run.
-    pub(super) fn new(running: Option<Running>, context: &flow::Context) -> Self {
+    pub(super) fn new(
+        running: Option<Running>,
+        lanes: Option<Arc<Lanes>>,
+        context: &flow::Context,
+    ) -> Self {
         let trace = context.trace.clone();
         Self {
             running: running.unwrap_or_else(|| Box::pin(pending())),
             span: story::task_span(context.of(), context.version, trace.as_deref()),
             trace,
             permit: None,
+            limited: lanes.map(|lanes| Box::new(Limited::new(lanes))),
             has_seen: false,
         }
     }
@@ -46,9 +55,35 @@ impl Function {
     /// Whether the function may run; takes a permit if one is free.
     pub(super) fn has_permit(&mut self, shared: &Shared) -> bool {
         if self.permit.is_none() {
+            let limited = self.limited.as_ref();
+            if limited.is_some_and(|limited| limited.seats.is_none()) {
+                return false;
+            }
             self.permit = shared.running.try_enter();
         }
         self.permit.is_some()
+    }
+
+    /// Gives back what it needs to run, as it waits.
+    pub(super) fn sit_back(&mut self) {
+        self.permit = None;
+        if let Some(limited) = &mut self.limited {
+            limited.seats = None;
+            limited.is_asleep = true;
+        }
+    }
+
+    /// Whether it waits, and need not be polled to know that it still does.
+    pub(super) fn sleeps(&self) -> bool {
+        let limited = self.limited.as_ref();
+        self.has_seen && limited.is_some_and(|limited| limited.sleeps())
+    }
+
+    /// Says that it must be polled, as something has changed for it.
+    pub(super) fn wake_up(&mut self) {
+        if let Some(limited) = &mut self.limited {
+            limited.is_asleep = false;
+        }
     }
 
     /// Drops what is left of the function, which is the user's code too.
@@ -71,8 +106,17 @@ impl Function {
         self.has_seen = true;
         let _entered = self.span.enter();
         let _polled = Polled::enter(replays, self.trace.as_ref());
+        let limited = self.limited.as_mut();
+        let bell = limited.map(|limited| limited.waker(cx.waker()));
+        let running = &mut self.running;
+        let mut poll =
+            |cx: &mut Context<'_>| catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx)));
+        let polled = match bell {
+            None => poll(cx),
+            Some(bell) => poll(&mut Context::from_waker(&bell)),
+        };
         // After a panic the function is dropped and never polled again.
-        catch_unwind(AssertUnwindSafe(|| self.running.as_mut().poll(cx))).unwrap_or_else(|panic| {
+        polled.unwrap_or_else(|panic| {
             let words = panic
                 .downcast_ref::<&str>()
                 .copied()

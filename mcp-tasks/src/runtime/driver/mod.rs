@@ -11,10 +11,10 @@ mod progress;
 mod record;
 mod requests;
 mod session;
+mod turn;
 mod wake;
 
 use std::collections::VecDeque;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +29,6 @@ pub(super) use self::record::Window;
 pub use self::session::{Asking, SessionAnswer, SessionClient};
 use self::wake::Wake;
 use super::keeper::ResumePermit;
-use super::lease::Standing;
 use super::output::to_json;
 use super::{Mark, Shared};
 use crate::flow::{Body, Context, Contradiction, Flow, ToolOutput};
@@ -109,7 +108,8 @@ impl Driver {
         body: Option<Body>,
     ) -> Box<Self> {
         let running = body.map(|body| body.start(Flow::new(context.clone())));
-        let function = Function::new(running, &context);
+        let lanes = shared.seating.lanes(&context.tool, &context.caller);
+        let function = Function::new(running, lanes, &context);
         // It goes from hand to hand before it runs.
         Box::new(Self {
             shared,
@@ -175,6 +175,8 @@ impl Driver {
         task: Arc<Snapshot>,
         journal: Vec<Entry>,
     ) -> Result<(), Contradiction> {
+        // Looking does not count as running.
+        self.function.limited = None;
         let outcomes = journal.into_iter().filter(|entry| entry.event.is_outcome());
         self.outcomes.extend(outcomes);
         self.replay = Some(Replaying {
@@ -257,51 +259,6 @@ impl Driver {
                 Wake::Lease => Box::pin(self.wait_for_lease()).await?,
                 Wake::Outcome => {}
             }
-        }
-    }
-
-    /// Takes a permit to run the function, if there is one left, or waits for
-    /// it.
-    async fn get_permit(&mut self) -> Result<(), Stop> {
-        if self.function.has_permit(&self.shared) {
-            return Ok(());
-        }
-        Box::pin(self.wait_for_permit()).await
-    }
-
-    /// Waits for room to run the function. Meanwhile the window may close, or
-    /// nobody may want the function any more.
-    async fn wait_for_permit(&mut self) -> Result<(), Stop> {
-        let poke = self.poke.clone();
-        let (running, caller) = (self.shared.running.clone(), self.context.caller.clone());
-        let mut permit = pin!(running.enter(&caller));
-        while self.function.permit.is_none() {
-            tokio::select! {
-                biased;
-                permit = &mut permit => self.function.permit = Some(permit),
-                () = poke.notified() => {
-                    if self.standing() == Standing::Lost || self.is_put_down() {
-                        return Err(Stop::TaskOver);
-                    }
-                    self.read_journal().await?;
-                }
-                over = self.record.window_over() => {
-                    over?;
-                    self.promote().await?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn wait_for_lease(&mut self) -> Result<(), Stop> {
-        let Record::Task(journal) = &self.record else {
-            return Ok(());
-        };
-        self.shared.lease.settled(journal.epoch).await;
-        match self.standing() {
-            Standing::Lost => Err(Stop::TaskOver),
-            Standing::Held | Standing::Late => Ok(()),
         }
     }
 }

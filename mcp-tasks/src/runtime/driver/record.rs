@@ -87,7 +87,7 @@ pub(super) struct Journal {
     /// The lease under which the task was claimed.
     pub(super) epoch: Epoch,
     /// What the store knows of what the function does.
-    noted: Activity,
+    pub(super) noted: Activity,
     /// About how many bytes it takes, without the last status.
     weight: u64,
     /// Of the statuses only the last is kept.
@@ -170,6 +170,7 @@ impl Driver {
         let snapshot = claim.snapshot.clone();
         self.become_task(&claim, mark);
         self.context.start_steps();
+        self.function.wake_up();
         // Whoever called may have gone meanwhile; the task goes on (P52).
         window.reply.send(Ok(Called::Task(snapshot))).ok();
         Ok(())

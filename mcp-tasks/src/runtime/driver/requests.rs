@@ -14,7 +14,13 @@ impl Driver {
         let mut due: Vec<_> = self.timers.extract_if(.., |(at, _)| *at <= now).collect();
         due.sort();
         // A step that tries again is polled; nothing is recorded for that.
-        due.retain(|(_, key)| !self.context.retry(key));
+        due.retain(|(_, key)| {
+            let tries_again = self.context.retry(key);
+            if tries_again {
+                self.function.wake_up();
+            }
+            !tries_again
+        });
         let fired: Vec<Event> = due
             .into_iter()
             .map(|(_, key)| Event::TimerFired { key })

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use tokio::time::Instant;
 
@@ -71,23 +71,10 @@ impl Driver {
                 }
                 Err(contradiction) => return Poll::Ready(Wake::Contradiction(contradiction)),
             }
-            if !self.function.has_permit(&self.shared) {
-                return Poll::Ready(Wake::Resume);
-            }
-            self.context.before_poll();
-            let replays = self.replay.as_ref().is_some_and(|replay| replay.left > 0);
-            if let Poll::Ready(output) = self.function.poll(&self.context.id, replays, cx) {
-                return Poll::Ready(Wake::Returned(output));
-            }
-            if let Some(replay) = &self.replay {
-                if replay.left == 0 {
-                    return Poll::Ready(Wake::CaughtUp);
-                }
-            } else if self.context.has_requests() {
-                return Poll::Ready(Wake::Requests);
-            }
-            if self.may_show_next() {
-                return Poll::Ready(Wake::Outcome);
+            if !self.function.sleeps()
+                && let Poll::Ready(wake) = self.run_function(cx)
+            {
+                return Poll::Ready(wake);
             }
             if poked.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Wake::News);
@@ -96,6 +83,9 @@ impl Driver {
                 && reply.poll_closed(cx).is_ready()
             {
                 return Poll::Ready(Wake::Abandoned);
+            }
+            if self.seats_are_lost(cx) {
+                return Poll::Ready(Wake::Lease);
             }
             if let Record::Call(call) = &mut self.record {
                 call.poll_teller(cx);
@@ -118,8 +108,8 @@ impl Driver {
             {
                 return Poll::Ready(wake);
             }
-            if !self.context.is_running() {
-                self.function.permit = None;
+            if self.rests() {
+                self.function.sit_back();
             }
             if let Some(replay) = &mut self.replay {
                 // What it waits for takes its time: others are resumed meanwhile.
@@ -128,6 +118,29 @@ impl Driver {
             Poll::Pending
         })
         .await
+    }
+
+    /// Polls the function, if it may run.
+    fn run_function(&mut self, cx: &mut Context<'_>) -> Poll<Wake> {
+        if !self.function.has_permit(&self.shared) {
+            return Poll::Ready(Wake::Resume);
+        }
+        self.context.before_poll();
+        let replays = self.replay.as_ref().is_some_and(|replay| replay.left > 0);
+        if let Poll::Ready(output) = self.function.poll(&self.context.id, replays, cx) {
+            return Poll::Ready(Wake::Returned(output));
+        }
+        if let Some(replay) = &self.replay {
+            if replay.left == 0 {
+                return Poll::Ready(Wake::CaughtUp);
+            }
+        } else if self.context.has_requests() {
+            return Poll::Ready(Wake::Requests);
+        }
+        if self.may_show_next() {
+            return Poll::Ready(Wake::Outcome);
+        }
+        Poll::Pending
     }
 
     /// Shows the function the next outcome, if there is one whose turn it is.
@@ -171,13 +184,6 @@ impl Driver {
     /// Whether the function waits for nothing that runs in this process.
     pub(super) fn waits(&self) -> bool {
         self.replay.is_none() && self.outcomes.is_empty() && !self.context.is_running()
-    }
-
-    pub(super) fn standing(&self) -> Standing {
-        match &self.record {
-            Record::Task(journal) => self.shared.lease.standing(journal.epoch),
-            Record::Nowhere | Record::Call(_) | Record::Window(_) => Standing::Held,
-        }
     }
 
     /// When the driver must do something of its own accord, and what.

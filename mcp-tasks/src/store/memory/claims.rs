@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::record::Record;
 use super::{HolderId, Holders, MemoryStore, NOBODY, lock};
-use crate::store::{Claim, StoreError, Wanted, Work};
+use crate::store::{Activity, Claim, StoreError, Wanted, Work};
 use crate::task::{Event, FencingNumber, Timestamp};
 
 impl MemoryStore {
@@ -22,6 +22,7 @@ impl MemoryStore {
     pub(super) fn give_up(&self) {
         let id = self.me().id;
         lock(&self.shared.holders).leases.remove(&id);
+        lock(&self.shared.lanes).forget(id);
         let tasks = self.shared.tasks.read();
         if !tasks.unwrap_or_else(PoisonError::into_inner).is_empty() {
             self.shared.abandoned.store(true, Ordering::Relaxed);
@@ -47,10 +48,14 @@ impl MemoryStore {
     }
 
     pub(super) fn is_held(&self, record: &Record, me: HolderId, now: Timestamp) -> bool {
-        if self.sole.load(Ordering::Relaxed) && record.holder != NOBODY {
-            return record.holder == me;
+        self.is_alive(record.holder, me, now)
+    }
+
+    pub(super) fn is_alive(&self, holder: HolderId, me: HolderId, now: Timestamp) -> bool {
+        if self.sole.load(Ordering::Relaxed) && holder != NOBODY {
+            return holder == me;
         }
-        lock(&self.shared.holders).is_alive(record.holder, now)
+        lock(&self.shared.holders).is_alive(holder, now)
     }
 
     /// Claims what is wanted, oldest need first.
@@ -129,7 +134,7 @@ impl MemoryStore {
             }
             record.holder = me.id;
             record.fencing = FencingNumber(record.fencing.0 + 1);
-            record.running = true;
+            record.note(Activity::Running);
             record.unseen = false;
             work.claims.push(Claim {
                 fencing: record.fencing,

@@ -8,6 +8,7 @@ mod listing;
 mod operations;
 mod record;
 mod sealing;
+mod seats;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +19,7 @@ use tokio::sync::watch;
 use self::listing::Asking;
 use self::record::Record;
 use self::sealing::Sealing;
+use self::seats::Lanes;
 use super::{Change, Claim, Elapsed, LiveLimits, StoreError};
 use crate::task::{Access, ByTask, Caller, Due, Entry, Event, Retention, TaskId, Timestamp};
 
@@ -54,6 +56,7 @@ struct Shared {
     abandoned: AtomicBool,
     commits: AtomicU64,
     sealing: Mutex<Sealing>,
+    lanes: Mutex<Lanes>,
     /// Counts what was changed by others than the holder.
     changes: AtomicU64,
     /// Counts everything that is appended, if there is more than one holder.
@@ -223,10 +226,7 @@ impl MemoryStore {
     ) -> Result<(), StoreError> {
         record.append(events, now)?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
-        if !self.sole.load(Ordering::Relaxed) {
-            self.mine.fetch_add(1, Ordering::AcqRel);
-            self.shared.appended.send_modify(|count| *count += 1);
-        }
+        self.tell_the_others();
         if !record.is_live() {
             let caller = &record.state.snapshot().caller;
             lock(&self.shared.live).remove(caller);
@@ -234,6 +234,14 @@ impl MemoryStore {
         self.enter(record, record.next_due(retention));
         lock(&self.shared.asking).enter(record);
         Ok(())
+    }
+
+    /// Wakes the other holders that wait for news, if there can be any.
+    fn tell_the_others(&self) {
+        if !self.sole.load(Ordering::Relaxed) {
+            self.mine.fetch_add(1, Ordering::AcqRel);
+            self.shared.appended.send_modify(|count| *count += 1);
+        }
     }
 
     /// Puts a task where it belongs in the agenda.

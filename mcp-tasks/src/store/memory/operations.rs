@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::{MemoryStore, lock};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture,
-    StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated,
+    SeatsWanted, Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
     Access, Answer, Entry, Event, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId, Timestamp,
@@ -35,9 +35,9 @@ impl TaskStore for MemoryStore {
     fn renew(&self, now: Timestamp) -> StoreFuture<'_, bool> {
         let me = self.me().clone();
         let mut holders = lock(&self.shared.holders);
-        let before = holders.leases.len();
-        holders.leases.retain(|_, until| *until >= now);
-        if holders.leases.len() < before {
+        let dead = holders.leases.extract_if(|_, until| *until < now);
+        let dead: Vec<_> = dead.map(|(holder, _)| holder).collect();
+        if !dead.is_empty() {
             self.shared.abandoned.store(true, Ordering::Relaxed);
         }
         let held = match holders.leases.get_mut(&me.id) {
@@ -47,6 +47,10 @@ impl TaskStore for MemoryStore {
             }
             None => false,
         };
+        drop(holders);
+        for holder in dead {
+            lock(&self.shared.lanes).forget(holder);
+        }
         StoreFuture::ready(Ok(held))
     }
 
@@ -211,6 +215,19 @@ impl TaskStore for MemoryStore {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         StoreFuture::ready(Ok(lock(&self.shared.sealing).spend(state, until, now)))
+    }
+
+    fn take_seats<'a>(
+        &'a self,
+        wanted: &'a SeatsWanted<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Seated> {
+        StoreFuture::ready(Ok(self.take_seats_now(wanted, now)))
+    }
+
+    fn give_back_seats(&self, run: RunNumber) -> StoreFuture<'_, ()> {
+        self.give_back_seats_now(run);
+        StoreFuture::ready(Ok(()))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

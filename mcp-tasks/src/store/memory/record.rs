@@ -21,6 +21,8 @@ pub(super) struct Record {
     pub(super) fencing: FencingNumber,
     /// Whether the function was running when its holder last said so.
     pub(super) running: bool,
+    /// Whether it has to run and waits until it may.
+    queued: bool,
     /// Whether others have appended something that the holder has not seen.
     pub(super) unseen: bool,
     /// Who could not run it, so that none of them tries again.
@@ -49,6 +51,7 @@ impl Record {
             holder,
             fencing: FencingNumber(1),
             running: true,
+            queued: false,
             unseen: false,
             held_by: Vec::new(),
             asks: false,
@@ -96,6 +99,7 @@ impl Record {
     /// Notes what the function does.
     pub(super) fn note(&mut self, then: Activity) {
         self.running = then == Activity::Running;
+        self.queued = then == Activity::Queued;
         if then == Activity::Parked {
             self.holder = NOBODY;
         }
@@ -111,7 +115,7 @@ impl Record {
         if self.state.snapshot().held.is_some() || !self.is_live() {
             return None;
         }
-        if self.running || self.unseen {
+        if self.running || self.queued || self.unseen {
             return Some(Timestamp::default());
         }
         self.state.next_timer()

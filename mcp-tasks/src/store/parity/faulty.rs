@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::behaviours;
 use super::room::{NO_LIMITS, Room, accept, anything, asked, created, finished, raw, server};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreError,
-    StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated,
+    SeatsWanted, Server, StoreError, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
     Access, Answer, Entry, Event, InputKey, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId,
@@ -175,6 +175,18 @@ impl TaskStore for Faulty {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         self.call(|| self.store.spend(state, until, now))
+    }
+
+    fn take_seats<'a>(
+        &'a self,
+        wanted: &'a SeatsWanted<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Seated> {
+        self.call(|| self.store.take_seats(wanted, now))
+    }
+
+    fn give_back_seats(&self, run: RunNumber) -> StoreFuture<'_, ()> {
+        self.call(|| self.store.give_back_seats(run))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

@@ -43,6 +43,7 @@ mod lists;
 mod news;
 mod room;
 mod sealing;
+mod seats;
 mod takeover;
 mod time;
 
@@ -93,6 +94,7 @@ pub async fn check(places: impl Places) {
         held::BEHAVIOURS,
         concurrency::BEHAVIOURS,
         sealing::BEHAVIOURS,
+        seats::BEHAVIOURS,
         faulty::BEHAVIOURS,
     ] {
         for Behaviour { name, check } in behaviours {

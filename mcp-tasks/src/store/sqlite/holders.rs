@@ -184,6 +184,9 @@ impl Ledger {
         self.write()
             .prepare_cached("DELETE FROM holders WHERE holder = ?1")?
             .execute([holder.0])?;
+        self.write()
+            .prepare_cached("DELETE FROM seats WHERE holder = ?1")?
+            .execute([holder.0])?;
         Ok(())
     }
 

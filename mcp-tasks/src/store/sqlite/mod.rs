@@ -22,6 +22,7 @@ mod recent;
 mod row;
 mod schema;
 mod sealing;
+mod seats;
 mod snapshots;
 mod trouble;
 mod writer;
@@ -37,11 +38,12 @@ use self::handover::Handover;
 use self::ledger::Ledger;
 use self::listing::OwnedListing;
 use self::reader::Reader;
+use self::seats::OwnedWanted;
 use self::trouble::Fault;
 use self::writer::Writer;
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture, StoreStats,
-    TaskStore, ToCommit, Wanted, Work,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated, SeatsWanted,
+    Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::Error;
 use crate::task::{
@@ -268,6 +270,19 @@ impl TaskStore for SqliteStore {
     ) -> StoreFuture<'a, bool> {
         let state = state.clone();
         self.write(move |ledger| ledger.spend(&state, until, now))
+    }
+
+    fn take_seats<'a>(
+        &'a self,
+        wanted: &'a SeatsWanted<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Seated> {
+        let wanted = OwnedWanted::from(wanted);
+        self.write(move |ledger| ledger.take_seats(&wanted, now))
+    }
+
+    fn give_back_seats(&self, run: RunNumber) -> StoreFuture<'_, ()> {
+        self.write(move |ledger| ledger.give_back_seats(run))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {
