@@ -21,6 +21,7 @@ pub mod parity;
 mod seats;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod turns;
 
 use std::sync::Arc;
 
@@ -111,6 +112,10 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Claims tasks that must run and that no living holder has: their function
     /// was not waiting when its holder died, something has arrived for it, or a
     /// timer is due. Tasks of other servers are passed over.
+    ///
+    /// If there are more than are wanted, callers have their turns: of each the
+    /// oldest need, then the next of each, so that none waits for all that
+    /// another has.
     ///
     /// A task whose function was running when its holder died gets a
     /// `RecoveryStarted`. A suspect among these is claimed only when no living

@@ -80,3 +80,31 @@ async fn tasks_that_take_long_to_be_resumed_do_not_keep_others_from_being_resume
         alice.until_done(id).await;
     }
 }
+
+#[mcp_task]
+async fn sleep_and_work() -> String {
+    sleep(60 * SECOND).await;
+    step_value(tokio::time::sleep(10 * SECOND))
+        .key("work")
+        .await;
+    "done".to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_wait_for_room_to_run_do_not_keep_others_from_being_resumed() {
+    let world = World::new();
+    let mut limits = Limits::default();
+    limits.running = 1;
+    let server = world.server(|server| {
+        let server = server.task(sleep_and_work).task(timer);
+        server.park_after(SECOND).limits(limits)
+    });
+    let (alice, bob) = (Client::of(&server, "alice"), Client::of(&server, "bob"));
+    for _ in 0..300 {
+        alice.task("sleep_and_work", json!({})).await;
+    }
+    let id = bob.task("timer", json!({"seconds": 65})).await;
+    // Hers want to run five seconds earlier, one after the other.
+    let took = bob.until_done(&id).await;
+    assert!(took < 100 * SECOND, "{took:?}");
+}

@@ -316,6 +316,7 @@ fn a_file_of_an_older_version_is_brought_up_to_date() {
     let (_directory, file) = ours();
     let older = Connection::open(&file).unwrap();
     let undo = "DROP TABLE sealing_keys; DROP TABLE spent_states; DROP TABLE seats;
+        DROP INDEX tasks_with_timers;
         DROP INDEX tasks_of_callers; ALTER TABLE tasks DROP COLUMN state;
         PRAGMA user_version = 1;";
     older.execute_batch(undo).unwrap();

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::record::Record;
 use super::{HolderId, Holders, MemoryStore, NOBODY, lock};
+use crate::store::turns::in_turns;
 use crate::store::{Activity, Claim, StoreError, Wanted, Work};
 use crate::task::{Event, FencingNumber, Timestamp};
 
@@ -58,7 +59,7 @@ impl MemoryStore {
         lock(&self.shared.holders).is_alive(holder, now)
     }
 
-    /// Claims what is wanted, oldest need first.
+    /// Claims what is wanted: callers in turn, and of each the oldest need first.
     pub(super) fn claim_now(
         &self,
         wanted: &Wanted<'_>,
@@ -97,15 +98,20 @@ impl MemoryStore {
                 Some(_) => (!locked.held_by.contains(&me.id)).then(Timestamp::default),
                 None => locked.wake_at(),
             };
+            let caller = snapshot.caller.clone();
             drop(locked);
             match wake_at {
-                Some(at) if at <= now => candidates.push((at, record)),
+                Some(at) if at <= now => candidates.push((at, caller, record)),
                 Some(at) => work.next = Some(work.next.map_or(at, |next| next.min(at))),
                 None => {}
             }
         }
-        candidates.sort_by_key(|(at, _)| *at);
-        for (_, record) in candidates {
+        candidates.sort_by_key(|(at, ..)| *at);
+        if candidates.len() > wanted.limit {
+            let last = lock(&self.last_claimed).clone();
+            candidates = in_turns(candidates, last.as_str(), |(_, caller, _)| caller.as_str());
+        }
+        for (.., record) in candidates {
             if work.claims.len() >= wanted.limit {
                 break;
             }
@@ -141,6 +147,11 @@ impl MemoryStore {
                 last: record.state.seq(),
                 snapshot: record.state.snapshot().clone(),
             });
+        }
+        if wanted.only.is_none()
+            && let Some(last) = work.claims.last()
+        {
+            lock(&self.last_claimed).clone_from(&last.snapshot.caller);
         }
         Ok(work)
     }

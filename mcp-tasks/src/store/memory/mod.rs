@@ -41,6 +41,8 @@ pub struct MemoryStore {
     /// The last of the changes by others than the holder among which it has
     /// looked for its tasks.
     looked: AtomicU64,
+    /// Whose the task is that was claimed last.
+    last_claimed: Mutex<Caller>,
 }
 
 #[derive(Default)]
@@ -108,6 +110,7 @@ impl Default for MemoryStore {
             mine: AtomicU64::new(0),
             heard: AtomicU64::new(0),
             looked: AtomicU64::new(0),
+            last_claimed: Mutex::new(Caller::anonymous()),
         };
         store.begin_anew(Timestamp::default());
         store
@@ -138,6 +141,7 @@ impl MemoryStore {
             mine: AtomicU64::new(0),
             heard: AtomicU64::new(*self.shared.appended.borrow()),
             looked: AtomicU64::new(self.shared.changes.load(Ordering::Relaxed)),
+            last_claimed: Mutex::new(Caller::anonymous()),
         };
         store.begin_anew(Timestamp::default());
         store

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::behaviours;
-use super::room::{LEASE, Room, anything, asked, created, server, timer, tools};
+use super::room::{Holder, LEASE, Room, anything, asked, created, server, timer, tools};
+use crate::Caller;
 use crate::store::{Activity, Server, Wanted};
 use crate::task::{Created, Event, InputKey, TaskId};
 
@@ -20,6 +21,10 @@ behaviours![
     tasks_of_other_servers_are_passed_over,
     no_more_tasks_than_wanted_are_claimed,
     the_oldest_need_comes_first,
+    what_one_caller_has_waiting_does_not_hold_up_another,
+    what_ran_for_one_caller_does_not_hold_up_another,
+    timers_of_one_caller_do_not_hold_up_another,
+    of_many_callers_each_has_its_turn,
     what_arrived_before_the_claim_is_part_of_it,
     ended_tasks_are_not_claimed,
 ];
@@ -229,6 +234,102 @@ async fn the_oldest_need_comes_first(room: Room) {
         let claims = holder.claim(wanted).await.claims;
         assert_eq!(claims[0].snapshot.id.as_str(), id);
     }
+}
+
+/// Who has the tasks that are claimed next, ten at a time.
+async fn callers_of_ten(holder: &Holder) -> Vec<String> {
+    let wanted = Wanted {
+        limit: 10,
+        ..anything()
+    };
+    let claims = holder.claim(wanted).await.claims;
+    let callers = claims.iter().map(|claim| claim.snapshot.caller.to_string());
+    callers.collect()
+}
+
+/// Checks that both callers are among the first, and that all come at last.
+async fn both_are_served(holder: &Holder, all: usize) {
+    let first = callers_of_ten(holder).await;
+    assert_eq!(first.len(), 10);
+    let of = |name: &str| first.iter().filter(|caller| *caller == name).count();
+    assert_eq!((of("ada"), of("eve")), (9, 1), "{first:?}");
+    let mut served = 10;
+    loop {
+        match callers_of_ten(holder).await.len() {
+            0 => break,
+            some => served += some,
+        }
+    }
+    assert_eq!(served, all);
+}
+
+fn of(caller: &str, id: impl ToString) -> Created {
+    Created {
+        caller: Caller::new(caller),
+        ..created(&id.to_string())
+    }
+}
+
+async fn what_one_caller_has_waiting_does_not_hold_up_another(room: Room) {
+    let holder = room.holder().await;
+    for number in 0..40 {
+        let caller = if number == 30 { "eve" } else { "ada" };
+        let claim = holder.create(of(caller, number)).await;
+        let id = &claim.snapshot.id;
+        holder.goes_on(&claim, 1, vec![], Activity::Parked).await;
+        holder.signal(id, "name", 1.into()).await;
+    }
+    both_are_served(&holder, 40).await;
+}
+
+async fn what_ran_for_one_caller_does_not_hold_up_another(room: Room) {
+    let (holder, other) = (room.holder().await, room.holder().await);
+    for number in 0..40 {
+        let caller = if number == 30 { "eve" } else { "ada" };
+        holder.create(of(caller, number)).await;
+    }
+    holder.die().await;
+    both_are_served(&other, 40).await;
+}
+
+async fn timers_of_one_caller_do_not_hold_up_another(room: Room) {
+    let holder = room.holder().await;
+    let now = room.now();
+    for number in 0..40 {
+        let caller = if number == 30 { "eve" } else { "ada" };
+        let claim = holder.create(of(caller, number)).await;
+        let events = vec![timer("sleep", now.plus_millis(number))];
+        holder.goes_on(&claim, 1, events, Activity::Parked).await;
+    }
+    // One whose timer is not due is not among them.
+    let claim = holder.create(of("bob", "later")).await;
+    let later = now.plus_millis(1_000_000);
+    let events = vec![timer("sleep", later)];
+    holder.goes_on(&claim, 1, events, Activity::Parked).await;
+    room.pass(100).await;
+    both_are_served(&holder, 40).await;
+    assert_eq!(holder.claim(anything()).await.next, Some(later));
+}
+
+async fn of_many_callers_each_has_its_turn(room: Room) {
+    let holder = room.holder().await;
+    for number in 0..200 {
+        // The last in any order but that of turns.
+        let caller = if number < 120 {
+            "ada".to_owned()
+        } else {
+            format!("caller {}", number % 40)
+        };
+        let claim = holder.create(of(&caller, number)).await;
+        let id = &claim.snapshot.id;
+        holder.goes_on(&claim, 1, vec![], Activity::Parked).await;
+        holder.signal(id, "name", 1.into()).await;
+    }
+    let mut callers = std::collections::BTreeSet::new();
+    for _ in 0..10 {
+        callers.extend(callers_of_ten(&holder).await);
+    }
+    assert_eq!(callers.len(), 41);
 }
 
 async fn what_arrived_before_the_claim_is_part_of_it(room: Room) {

@@ -5,7 +5,7 @@
 //! for something other than the clock is in no index that is looked at here,
 //! and neither are the tasks that living holders run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{OptionalExtension, ToSql, params};
 
@@ -14,13 +14,29 @@ use super::ledger::Ledger;
 use super::row::{CodeNumber, Unseen, stored, time};
 use super::schema::ARRIVED;
 use super::trouble::Fault;
+use crate::store::turns::in_turns;
 use crate::store::{Claim, StoreError, Wanted, Work};
 use crate::task::{Access, Event, FencingNumber, TaskId, Timestamp};
 
+/// Where a suspect stands in the order of waking.
+const SUSPECT: i64 = i64::MIN;
+
 /// A task that may be claimed.
-struct Candidate {
+pub(super) struct Candidate {
     wake_at: i64,
     id: TaskId,
+    caller: String,
+}
+
+impl Candidate {
+    /// From its id, when it is to wake, and its caller.
+    pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: TaskId::from_text(row.get_ref(0)?.as_str()?),
+            wake_at: row.get(1)?,
+            caller: row.get(2)?,
+        })
+    }
 }
 
 /// Where tasks that are to be run are found; each stands for an index.
@@ -55,16 +71,16 @@ impl Shelf {
 }
 
 /// What a claim needs to know again and again.
-struct Search<'a> {
+pub(super) struct Search<'a> {
     me: &'a Me,
     codes: Vec<CodeNumber>,
     living: BTreeSet<HolderId>,
-    limit: usize,
-    now: Timestamp,
+    pub(super) limit: usize,
+    pub(super) now: Timestamp,
 }
 
 impl Ledger {
-    /// Claims what is wanted, the oldest need first.
+    /// Claims what is wanted: callers in turn, and of each the oldest need first.
     pub(super) fn claim(&mut self, wanted: &Wanted<'_>, now: Timestamp) -> Result<Work, Fault> {
         let me = self.me()?;
         let mut codes = Vec::new();
@@ -88,6 +104,7 @@ impl Ledger {
             Some(id) => vec![Candidate {
                 wake_at: ARRIVED,
                 id: id.clone(),
+                caller: String::new(),
             }],
             None => self.candidates(&search, &mut work)?,
         };
@@ -103,6 +120,14 @@ impl Ledger {
                 }
                 done => done?,
             }
+        }
+        if wanted.only.is_none()
+            && let Some(last) = work.claims.last()
+        {
+            last.snapshot
+                .caller
+                .as_str()
+                .clone_into(&mut self.turns.last);
         }
         Ok(work)
     }
@@ -162,6 +187,15 @@ impl Ledger {
             self.to_wake(search, *code, &mut found, work)?;
         }
         found.sort_by_key(|candidate| candidate.wake_at);
+        if found.len() <= search.limit {
+            return Ok(found);
+        }
+        let mut seen = HashSet::new();
+        found.retain(|candidate| seen.insert(candidate.id.clone()));
+        let is_suspect = |candidate: &Candidate| candidate.wake_at == SUSPECT;
+        let others = found.split_off(found.partition_point(is_suspect));
+        let last = &self.turns.last;
+        found.extend(in_turns(others, last, |candidate| &candidate.caller));
         Ok(found)
     }
 
@@ -203,8 +237,8 @@ impl Ledger {
         for holder in self.abandoned_by(search, code, from)? {
             for untried in from.untried() {
                 let sql = format!(
-                    "SELECT id FROM tasks WHERE code = ?1 AND holder = ?2 AND {} AND {untried} \
-                     LIMIT ?3",
+                    "SELECT id, 0, caller FROM tasks WHERE code = ?1 AND holder = ?2 AND {} \
+                     AND {untried} LIMIT ?3",
                     from.condition()
                 );
                 let mut statement = self.connection.prepare_cached(&sql)?;
@@ -216,12 +250,12 @@ impl Ledger {
                 // A suspect comes first: what it does should not be laid at the
                 // door of others.
                 let wake_at = match from {
-                    Shelf::Distrusted => i64::MIN,
+                    Shelf::Distrusted => SUSPECT,
                     _ => ARRIVED,
                 };
                 while let Some(row) = rows.next()? {
-                    let id = id_of(row)?;
-                    found.push(Candidate { wake_at, id });
+                    let task = Candidate::read(row)?;
+                    found.push(Candidate { wake_at, ..task });
                 }
             }
         }
@@ -229,29 +263,46 @@ impl Ledger {
     }
 
     fn to_wake(
-        &self,
+        &mut self,
         search: &Search<'_>,
         code: CodeNumber,
         found: &mut Vec<Candidate>,
         work: &mut Work,
     ) -> Result<(), Fault> {
         for holder in self.abandoned_by(search, code, Shelf::ToWake)? {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT id, wake_at FROM tasks WHERE code = ?1 AND holder = ?2 \
-                 AND wake_at < 9223372036854775807 ORDER BY wake_at LIMIT ?3",
-            )?;
-            let mut rows = statement.query([code, holder.0, search.rows()])?;
-            while let Some(row) = rows.next()? {
-                let wake_at = row.get(1)?;
-                if wake_at > stored(search.now) {
-                    work.next = earlier(work.next, Some(time(wake_at)));
-                    break;
-                }
-                let id = id_of(row)?;
-                found.push(Candidate { wake_at, id });
+            if self.oldest(search, code, holder, found, work)? {
+                self.from_backlog(search, code, holder, found)?;
             }
         }
         Ok(())
+    }
+
+    /// Finds the tasks whose need is the oldest; true if there are more than a
+    /// claim takes.
+    fn oldest(
+        &self,
+        search: &Search<'_>,
+        code: CodeNumber,
+        holder: HolderId,
+        found: &mut Vec<Candidate>,
+        work: &mut Work,
+    ) -> Result<bool, Fault> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, wake_at, caller FROM tasks WHERE code = ?1 AND holder = ?2
+             AND wake_at < 9223372036854775807 ORDER BY wake_at LIMIT ?3",
+        )?;
+        let mut rows = statement.query([code, holder.0, search.rows()])?;
+        let mut due = 0;
+        while let Some(row) = rows.next()? {
+            let task = Candidate::read(row)?;
+            if task.wake_at > stored(search.now) {
+                work.next = earlier(work.next, Some(time(task.wake_at)));
+                return Ok(false);
+            }
+            due += 1;
+            found.push(task);
+        }
+        Ok(due > search.limit)
     }
 
     /// Whether a living holder runs a task that may bring processes down.
@@ -290,10 +341,6 @@ impl Search<'_> {
     fn rows(&self) -> i64 {
         i64::try_from(self.limit).map_or(i64::MAX, |limit| limit.saturating_add(1))
     }
-}
-
-fn id_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<TaskId> {
-    Ok(TaskId::from_text(row.get_ref(0)?.as_str()?))
 }
 
 fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {

@@ -23,7 +23,7 @@ use crate::store::{Server, StoreError};
 use crate::task::{Retention, Timestamp};
 
 /// The number of a holder; every enlisting gets one of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct HolderId(pub(super) i64);
 
 impl HolderId {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
+use super::backlog::Turns;
 use super::counts::Counts;
 use super::handover::Handover;
 use super::holders::{Me, Remains};
@@ -39,6 +40,8 @@ pub(super) struct Ledger {
     pub(super) appended: u64,
     /// What holders leave beside the file, to be swept away after the commit.
     pub(super) remains: Vec<Remains>,
+    /// Whose turn it is in what there is to claim.
+    pub(super) turns: Turns,
     /// What its holder was told last.
     pub(super) told: Told,
     /// What drivers of this process need not read again, once it is committed.
@@ -89,6 +92,7 @@ impl Ledger {
             counts: Counts::default(),
             appended: 0,
             remains: Vec::new(),
+            turns: Turns::default(),
             told: Told::default(),
             handover: Handover::default(),
             to_hand_over: Vec::new(),

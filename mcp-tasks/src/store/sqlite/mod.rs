@@ -4,6 +4,7 @@
 //! are asked reaches them through queues, so that nothing blocks the caller's
 //! runtime.
 
+mod backlog;
 mod changes;
 mod claims;
 mod counts;

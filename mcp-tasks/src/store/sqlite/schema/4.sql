@@ -15,3 +15,11 @@ CREATE TABLE seats (
 ) WITHOUT ROWID;
 
 CREATE INDEX seats_of_runs ON seats (holder, run);
+
+-- Of what is to wake at one time, that is what ran or what something has arrived
+-- for, the callers are found one after the other; and so are those with timers.
+DROP INDEX tasks_to_wake;
+CREATE INDEX tasks_to_wake ON tasks (code, holder, wake_at, caller)
+    WHERE wake_at < 9223372036854775807;
+CREATE INDEX tasks_with_timers ON tasks (code, holder, caller, wake_at)
+    WHERE wake_at > 0 AND wake_at < 9223372036854775807;
