@@ -19,6 +19,7 @@ mod launch;
 mod listening;
 pub mod meddler;
 mod mortal;
+pub mod postgres;
 mod progress;
 mod reply;
 pub mod rounds;
