@@ -32,7 +32,7 @@ mod web;
 
 pub use self::client::{Client, Declares, acknowledged, declared, keys};
 pub use self::fixture::Fixture;
-pub use self::launch::{Launch, Refusal, Transport};
+pub use self::launch::{Launch, Place, Refusal, Transport};
 pub use self::listening::Listening;
 pub use self::mortal::Mortal;
 pub use self::progress::Told;

@@ -8,6 +8,8 @@
 mod cluster;
 mod database;
 mod programs;
+mod relay;
+mod writes;
 
 use std::sync::OnceLock;
 
@@ -15,6 +17,8 @@ use tokio_postgres::{Client, NoTls};
 
 pub use self::cluster::Cluster;
 pub use self::database::Database;
+pub use self::relay::Relay;
+pub use self::writes::Write;
 
 /// The variable that names a server to use, by the URL of a role that may create
 /// databases.

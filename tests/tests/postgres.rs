@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use mcp_tasks_tests::PATIENCE;
-use mcp_tasks_tests::postgres::{Cluster, Database, connect};
-use tokio::time::sleep;
+use mcp_tasks_tests::postgres::{Cluster, Database, Relay, connect};
+use tokio::time::{sleep, timeout};
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL"]
@@ -32,7 +32,7 @@ async fn each_test_is_alone_in_its_database() {
 #[ignore = "needs PostgreSQL"]
 async fn a_database_goes_with_its_test_and_takes_those_along_who_use_it() {
     let database = Database::create().await;
-    let (client, url) = (database.connect().await, database.url());
+    let (client, url) = (database.connect().await, database.url().to_owned());
     drop(database);
     client.batch_execute("SELECT").await.unwrap_err();
     let gone = connect(&url).await.map(drop).unwrap_err();
@@ -55,7 +55,7 @@ async fn what_is_committed_survives_that_the_server_stops_and_that_it_crashes() 
 
     cluster.stop().await;
     client.batch_execute(insert).await.unwrap_err();
-    connect(&database.url()).await.map(drop).unwrap_err();
+    connect(database.url()).await.map(drop).unwrap_err();
     cluster.start().await;
     let client = database.connect().await;
     client.batch_execute(insert).await.unwrap();
@@ -118,6 +118,91 @@ async fn no_cluster_outlives_a_process_that_is_killed() {
         assert!(Instant::now() < deadline, "{folder} is still there");
         sleep(Duration::from_millis(20)).await;
     }
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL"]
+async fn who_writes_what_is_noted() {
+    let database = Database::create().await;
+    let client = database.connect().await;
+    client
+        .batch_execute("CREATE TABLE t (x int)")
+        .await
+        .unwrap();
+    database.note_writes().await;
+    let (one, other) = (
+        database.known_to_it_as("one"),
+        database.known_to_it_as("other"),
+    );
+    for (database, statement) in [
+        (&one, "INSERT INTO t VALUES (1)"),
+        (&other, "UPDATE t SET x = 2"),
+        (&one, "UPDATE t SET x = 3 WHERE x = 1"),
+        (&one, "DELETE FROM t"),
+    ] {
+        let client = database.connect().await;
+        client.batch_execute(statement).await.unwrap();
+    }
+    let noted = database.writes().await;
+    let noted: Vec<_> = noted
+        .iter()
+        .map(|write| (&*write.writer, &*write.operation, write.row["x"].as_i64()))
+        .collect();
+    let expected = [
+        ("one", "INSERT", Some(1)),
+        ("other", "UPDATE", Some(2)),
+        ("one", "DELETE", Some(2)),
+    ];
+    assert_eq!(noted, expected);
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL"]
+async fn a_relay_holds_what_is_sent_or_loses_it() {
+    let cluster = Cluster::start_new().await;
+    let database = cluster.database().await;
+    let direct = database.connect().await;
+    direct
+        .batch_execute("CREATE TABLE t (x int)")
+        .await
+        .unwrap();
+    let count = async || {
+        let row = direct.query_one("SELECT count(*) FROM t", &[]).await;
+        row.unwrap().get::<_, i64>(0)
+    };
+    let relay = Relay::to(&cluster).await;
+    let through = database.through(&relay);
+    let client = through.connect().await;
+    client
+        .batch_execute("INSERT INTO t VALUES (1)")
+        .await
+        .unwrap();
+    assert_eq!(count().await, 1);
+
+    // Its sender has given up by the time that it arrives.
+    relay.hold();
+    let late = client.batch_execute("INSERT INTO t VALUES (2)");
+    let late = timeout(Duration::from_millis(300), late).await;
+    late.unwrap_err();
+    drop(client);
+    assert_eq!(count().await, 1);
+    relay.mend();
+    let deadline = Instant::now() + PATIENCE;
+    while count().await < 2 {
+        assert!(Instant::now() < deadline, "it never arrives");
+        sleep(Duration::from_millis(5)).await;
+    }
+
+    let client = through.connect().await;
+    relay.cut();
+    client
+        .batch_execute("INSERT INTO t VALUES (3)")
+        .await
+        .unwrap_err();
+    connect(through.url()).await.map(drop).unwrap_err();
+    relay.mend();
+    through.connect().await;
+    assert_eq!(count().await, 2);
 }
 
 /// Tells a process that it is the other one, and what it is to do.

@@ -8,13 +8,14 @@ use std::thread;
 use tokio::runtime;
 use tokio_postgres::Client;
 
-use super::{Cluster, Server, connect};
+use super::{Cluster, Relay, Server, connect};
 
 /// An empty database, dropped with the last handle on it, together with whoever is
 /// still connected.
 #[derive(Clone, Debug)]
 pub struct Database {
     inner: Arc<Inner>,
+    url: String,
 }
 
 #[derive(Debug)]
@@ -39,14 +40,37 @@ impl Database {
         let create = format!("CREATE DATABASE {name} TEMPLATE template0");
         let created = administer(&server, &create).await;
         created.unwrap_or_else(|error| panic!("{create}: {error:?}"));
+        let url = server.url(&name);
         Self {
             inner: Arc::new(Inner { server, name }),
+            url,
         }
     }
 
     /// Its URL.
-    pub fn url(&self) -> String {
-        self.inner.server.url(&self.inner.name)
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The same database, for a program that is to be known there by this name.
+    #[must_use]
+    pub fn known_to_it_as(&self, program: &str) -> Self {
+        let joint = if self.url.contains('?') { '&' } else { '?' };
+        Self {
+            inner: Arc::clone(&self.inner),
+            url: format!("{}{joint}application_name={program}", self.url),
+        }
+    }
+
+    /// The same database, reached through a relay to its cluster.
+    #[must_use]
+    pub fn through(&self, relay: &Relay) -> Self {
+        let cluster = self.cluster().expect("a relay leads to a cluster of ours");
+        let [port, relay] = [cluster.port(), relay.port()].map(|port| format!(":{port}/"));
+        Self {
+            inner: Arc::clone(&self.inner),
+            url: self.url.replacen(&port, &relay, 1),
+        }
     }
 
     /// Its name on the server.
@@ -64,9 +88,8 @@ impl Database {
 
     /// A connection to it.
     pub async fn connect(&self) -> Client {
-        let url = self.url();
-        let connected = connect(&url).await;
-        connected.unwrap_or_else(|error| panic!("{url}: {error:?}"))
+        let connected = connect(&self.url).await;
+        connected.unwrap_or_else(|error| panic!("{}: {error:?}", self.url))
     }
 }
 
