@@ -8,6 +8,7 @@
 mod answers;
 mod changes;
 mod clients;
+mod fencing;
 mod files;
 mod gate;
 mod kills;

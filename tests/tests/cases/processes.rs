@@ -30,7 +30,7 @@ on_every_shared_store! {
 }
 
 /// Two servers over one store. The second speaks the other transport.
-async fn two(store: Store, transport: Transport, flags: &[&str]) -> (Fixture, Fixture) {
+pub(crate) async fn two(store: Store, transport: Transport, flags: &[&str]) -> (Fixture, Fixture) {
     let a = store.start(transport, flags).await;
     let b = a.launch().clone().over(transport.other()).start().await;
     (a, b)
@@ -162,7 +162,7 @@ async fn c80_processes_may_start_at_once_on_a_new_file(store: Store, transport: 
 
 /// Pauses a process, but not while it writes to a file: SQLite lets one write at a
 /// time, and the others would wait for it for as long as it sleeps.
-async fn pause_between_writes(server: &Fixture) {
+pub(crate) async fn pause_between_writes(server: &Fixture) {
     let Some(file) = server.launch().file() else {
         server.pause().await;
         return;
@@ -229,7 +229,7 @@ async fn wakes_past_its_lease(store: Store, transport: Transport, flags: &[&str]
 }
 
 /// Waits until no function is in memory.
-async fn gone(client: &Client) {
+pub(crate) async fn gone(client: &Client) {
     client
         .until_stats("rid of all functions", |stats| stats["resident"] == 0)
         .await;

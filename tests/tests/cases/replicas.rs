@@ -3,13 +3,14 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_tasks_tests::{Client, Fixture, Launch, Transport, keys};
+use mcp_tasks_tests::{Client, Launch, Transport, keys};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::outages::on_postgres;
-use crate::steps::{lines, until_lines};
 use crate::Store;
+use crate::outages::on_postgres;
+use crate::processes::two;
+use crate::steps::{lines, until_lines};
 
 on_postgres! {
     what_waits_or_runs_moves_on_while_its_replica_still_ends,
@@ -18,18 +19,11 @@ on_postgres! {
     tasks_of_two_versions_go_on_where_their_code_is,
 }
 
-/// Two servers over one database. The second speaks the other transport.
-async fn two(transport: Transport, flags: &[&str]) -> (Fixture, Fixture) {
-    let a = Store::Postgres.start(transport, flags).await;
-    let b = a.launch().clone().over(transport.other()).start().await;
-    (a, b)
-}
-
 async fn what_waits_or_runs_moves_on_while_its_replica_still_ends(transport: Transport) {
     const STEPS: u32 = 60;
     let folder = TempDir::new().unwrap();
     let [side, steps] = ["side.txt", "steps.txt"].map(|name| folder.path().join(name));
-    let (mut a, b) = two(transport, &[]).await;
+    let (mut a, b) = two(Store::Postgres, transport, &[]).await;
     let (client, other) = (a.client(), b.client());
     // It keeps its replica from ending for longer than all of this takes.
     let long = client.task("slow", json!({ "ms": 4000 })).await;
@@ -85,7 +79,7 @@ async fn what_waits_or_runs_moves_on_while_its_replica_still_ends(transport: Tra
 }
 
 async fn a_step_that_runs_ends_where_it_is_and_its_task_moves_on_then(transport: Transport) {
-    let (mut a, b) = two(transport, &[]).await;
+    let (mut a, b) = two(Store::Postgres, transport, &[]).await;
     let (client, other) = (a.client(), b.client());
     let begun = Instant::now();
     let id = client.task("slow", json!({ "ms": 2000 })).await;
@@ -104,7 +98,7 @@ async fn a_step_that_runs_ends_where_it_is_and_its_task_moves_on_then(transport:
 }
 
 async fn a_step_that_outlasts_the_grace_runs_again_elsewhere(transport: Transport) {
-    let (mut a, b) = two(transport, &["--shutdown-grace", "500"]).await;
+    let (mut a, b) = two(Store::Postgres, transport, &["--shutdown-grace", "500"]).await;
     let (client, other) = (a.client(), b.client());
     let id = client.task("slow", json!({ "ms": 1500 })).await;
     client
