@@ -44,6 +44,16 @@ impl Store {
         self.launch(transport, flags).await.start().await
     }
 
+    /// The fixture server, which may be killed and started again. In a database its
+    /// tasks wait until its lease is over; that it is dead only a file tells.
+    async fn durable(self, transport: Transport, flags: &[&str]) -> Fixture {
+        let lease: &[&str] = match self {
+            Self::Memory | Self::Sqlite => &[],
+            Self::Postgres => &["--lease", "1000"],
+        };
+        self.start(transport, &[flags, lease].concat()).await
+    }
+
     /// The fixture server over HTTP.
     async fn http(self, flags: &[&str]) -> Fixture {
         self.start(Transport::Http, flags).await
@@ -69,7 +79,7 @@ impl Store {
 
 /// A server over a file of its own, which may be killed and started again.
 async fn durable(transport: Transport, flags: &[&str]) -> Fixture {
-    Store::Sqlite.start(transport, flags).await
+    Store::Sqlite.durable(transport, flags).await
 }
 
 /// Makes each case a test on every store. A case that is missing here is never
