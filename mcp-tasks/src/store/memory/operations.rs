@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{MemoryStore, lock};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, Server, StoreFuture,
     StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
@@ -166,7 +166,7 @@ impl TaskStore for MemoryStore {
         StoreFuture::ready(self.elapse_now(limit, now))
     }
 
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+    fn news(&self) -> StoreFuture<'_, News> {
         StoreFuture::new(async {
             let mut appended = self.shared.appended.subscribe();
             let heard = self.heard.load(Ordering::Relaxed);

@@ -40,8 +40,8 @@ use self::reader::Reader;
 use self::trouble::Fault;
 use self::writer::Writer;
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, Server, StoreFuture, StoreStats,
-    TaskStore, ToCommit, Wanted, Work,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, Server, StoreFuture,
+    StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::Error;
 use crate::task::{
@@ -247,12 +247,17 @@ impl TaskStore for SqliteStore {
         self.write(move |ledger| ledger.elapse(limit, now))
     }
 
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+    fn news(&self) -> StoreFuture<'_, News> {
         StoreFuture::new(async move {
             let heard = self.heard.load(Ordering::Relaxed);
             let news = self.writer.watch(heard).await?;
             self.heard.store(news.version, Ordering::Relaxed);
-            Ok(news.tasks)
+            Ok(News {
+                grown: news.tasks,
+                // A file says that it has changed, and not where.
+                changed: None,
+                work: true,
+            })
         })
     }
 
