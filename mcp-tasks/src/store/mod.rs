@@ -13,11 +13,17 @@
 //! the process that has the handle, as long as its lease lasts. Anybody may
 //! read, answer, cancel and signal any task.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod columns;
 mod future;
 mod layer;
 mod memory;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod near;
 #[cfg(feature = "store-parity")]
 pub mod parity;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -28,6 +34,8 @@ use serde_json::value::RawValue;
 pub use future::StoreFuture;
 pub use layer::StoreLayer;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresBuilder, PostgresStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteStore, inspect};
 

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::behaviours;
 use super::room::{NO_LIMITS, Room, accept, anything, asked, created, finished, raw, server};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, Server, StoreError,
-    StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, Server,
+    StoreError, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
     Access, Answer, Entry, Event, InputKey, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId,

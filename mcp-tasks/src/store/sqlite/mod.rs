@@ -8,7 +8,7 @@ mod changes;
 mod claims;
 mod counts;
 mod fail_point;
-mod handover;
+
 mod holders;
 pub mod inspect;
 mod journal;
@@ -18,11 +18,11 @@ mod news;
 mod opening;
 mod queue;
 mod reader;
-mod recent;
+
 mod row;
 mod schema;
 mod sealing;
-mod snapshots;
+
 mod trouble;
 mod writer;
 
@@ -33,12 +33,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::value::RawValue;
 
 use self::changes::{OwnedAccess, OwnedCommit};
-use self::handover::Handover;
 use self::ledger::Ledger;
 use self::listing::OwnedListing;
 use self::reader::Reader;
 use self::trouble::Fault;
 use self::writer::Writer;
+use super::near::Handover;
 use super::{
     Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, Server, StoreFuture,
     StoreStats, TaskStore, ToCommit, Wanted, Work,
