@@ -74,7 +74,7 @@ impl PostgresBuilder {
         self
     }
 
-    /// Says that there is a transaction-mode pooler in between (PgBouncer,
+    /// Says that there is a transaction-mode pooler in between (`PgBouncer`,
     /// Supavisor, RDS Proxy): nothing is used then that lasts longer than a
     /// transaction.
     ///
@@ -102,9 +102,9 @@ impl PostgresBuilder {
     /// the database cannot be reached or used: it does not answer, refuses the role,
     /// or has tables of a newer version. What there is is left as it is.
     pub async fn connect(self) -> Result<PostgresStore, Error> {
-        let config = self.config(&self.url)?;
+        let config = parse(&self.url)?;
         let listens_on = match &self.listen_url {
-            Some(url) => Some(self.config(url)?),
+            Some(url) => Some(parse(url)?),
             None => (!self.pooler).then(|| config.clone()),
         };
         if self.pool_size == 0 {
@@ -158,35 +158,36 @@ impl PostgresBuilder {
         }
         Ok(PostgresStore { ledger, tasks })
     }
+}
 
-    fn config(&self, url: &str) -> Result<Config, Error> {
-        let mut config = Config::from_str(url).map_err(|error| {
-            Error::Config(format!(
-                "the address of the database is not one that PostgreSQL takes ({}): write \
+/// Reads an address, and says what it leaves open.
+fn parse(url: &str) -> Result<Config, Error> {
+    let mut config = Config::from_str(url).map_err(|error| {
+        Error::Config(format!(
+            "the address of the database is not one that PostgreSQL takes ({}): write \
                  `postgres://USER:PASSWORD@HOST:PORT/DATABASE`",
-                in_words(&error)
-            ))
-        })?;
-        if config.get_hosts().is_empty() {
-            return Err(Error::Config(
-                "the address of the database names no host: write \
+            in_words(&error)
+        ))
+    })?;
+    if config.get_hosts().is_empty() {
+        return Err(Error::Config(
+            "the address of the database names no host: write \
                  `postgres://USER:PASSWORD@HOST:PORT/DATABASE`"
-                    .to_owned(),
-            ));
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("mcp-tasks");
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
-        }
-        // A machine that is gone without a word is found out.
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(CONNECT);
-        }
-        config.keepalives_idle(Duration::from_secs(30));
-        Ok(config)
+                .to_owned(),
+        ));
     }
+    if config.get_application_name().is_none() {
+        config.application_name("mcp-tasks");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    // A machine that is gone without a word is found out.
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(CONNECT);
+    }
+    config.keepalives_idle(Duration::from_secs(30));
+    Ok(config)
 }
 
 /// The longest name of a schema: with what stands before it, it is the name of a
@@ -202,9 +203,10 @@ fn shown(config: &Config) -> PathBuf {
     });
     let hosts: Vec<String> = hosts.collect();
     let ports: Vec<String> = config.get_ports().iter().map(u16::to_string).collect();
-    let port = match ports.is_empty() {
-        true => String::new(),
-        false => format!(":{}", ports.join(",")),
+    let port = if ports.is_empty() {
+        String::new()
+    } else {
+        format!(":{}", ports.join(","))
     };
     let database = config.get_dbname().unwrap_or_default();
     format!("postgres://{}{port}/{database}", hosts.join(",")).into()

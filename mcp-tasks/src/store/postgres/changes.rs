@@ -9,6 +9,7 @@ use super::holders::Me;
 use super::ledger::{Ledger, Task, Worked, any_slot};
 use super::query::Query;
 use super::row::{HolderId, Row, Unseen};
+use super::text::kept;
 use crate::store::columns::{stored, to_json};
 use crate::store::near::Brief;
 use crate::store::{Change, Claim, Commit, Delivery, LiveLimits, StoreError, ToCommit, begun};
@@ -69,10 +70,10 @@ impl Ledger {
                 &self.queries.changes.begin,
                 &[
                     &most(limits.total),
-                    &row.caller.as_str(),
+                    &kept(row.caller.as_str()),
                     &row.caller.is_anonymous(),
                     &most(limits.per_caller),
-                    &snapshot.id.as_str(),
+                    &kept(snapshot.id.as_str()),
                     &code,
                     &me.id.0,
                     &row.seq.cast_signed(),
@@ -133,7 +134,8 @@ impl Ledger {
         let me = self.holder().map(|me| me.id);
         let changed = self
             .change(commit.id, Access::Server, |task| {
-                if task.row.fencing != commit.fencing || Some(task.row.holder) != me {
+                let is_anothers = Some(task.row.holder) != me && !task.row.ended;
+                if task.row.fencing != commit.fencing || is_anothers {
                     return Ok(Worked::Leave(Commit::Lost));
                 }
                 if task.row.seq != commit.last {

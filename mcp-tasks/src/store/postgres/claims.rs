@@ -15,6 +15,7 @@ use super::ledger::{Ledger, Worked, journal_in, replay};
 use super::query::Query;
 use super::row::{COLUMNS, Row, columns};
 use super::schema::now;
+use super::text::{kept, was};
 use super::trouble::Trouble;
 use crate::store::columns::time;
 use crate::store::{Claim, StoreError, Wanted, Work};
@@ -65,7 +66,7 @@ const CLAIM: &str = concat!(
             WITH RECURSIVE next(caller) AS (
                 (SELECT t.caller FROM @tasks t WHERE ",
     ready!(),
-    " AND t.code = c.code AND t.caller > $4::text ORDER BY t.caller LIMIT 1)
+    " AND t.code = c.code AND t.caller >= $4::text ORDER BY t.caller LIMIT 1)
                 UNION ALL
                 SELECT (SELECT t.caller FROM @tasks t WHERE ",
     ready!(),
@@ -223,7 +224,7 @@ impl Taken {
     fn read(sql: &SqlRow, first: usize) -> Option<Self> {
         let id: Option<&str> = sql.try_get(first + COLUMNS).ok()?;
         Some(Self {
-            id: TaskId::from_text(id?),
+            id: TaskId::from_text(&was(id?)),
             row: Row::read(sql, first),
             recover: sql.get(first + COLUMNS + 1),
         })
@@ -242,9 +243,29 @@ impl Ledger {
     }
 
     async fn claim_any(&self, me: &Me, codes: &[i32], limit: usize) -> Result<Work, StoreError> {
+        let after = std::mem::take(&mut *self.cursor());
+        let mut work = self.claim_after(me, codes, limit, &after).await?;
+        if !after.is_empty() && work.claims.len() < limit {
+            // Callers before it have not had their turn.
+            let left = limit - work.claims.len();
+            let more = self.claim_after(me, codes, left, "").await?;
+            work.claims.extend(more.claims);
+            work.next = more.next;
+        }
+        Ok(work)
+    }
+
+    /// Claims tasks of callers that come after one, as far as there are more callers
+    /// than tasks to claim.
+    async fn claim_after(
+        &self,
+        me: &Me,
+        codes: &[i32],
+        limit: usize,
+        after: &str,
+    ) -> Result<Work, StoreError> {
         let mut work = Work::default();
         let most = i64::try_from(limit).unwrap_or(i64::MAX / 8).min(1000);
-        let after = self.cursor().clone();
         let rows = self
             .connections
             .write(
@@ -266,18 +287,13 @@ impl Ledger {
         let count = i64::try_from(taken.len()).unwrap_or(i64::MAX);
         // The next turn begins after the caller that had the last.
         let last: Option<String> = first.get(3);
-        *self.cursor() = match last {
-            Some(last) if callers >= most => last,
-            _ => String::new(),
-        };
-        if due > most {
+        let next = last.filter(|_| callers >= most).map(|last| last + "\u{1}");
+        *self.cursor() = next.unwrap_or_default();
+        if due >= 4 * most {
             let more = &self.queries.claims.wake_more;
             self.connections.write(more, &[&codes]).await?;
         }
-        if !after.is_empty() {
-            // Callers before the cursor have not had their turn.
-            work.next = Some(self.clock.now());
-        } else if ready + due > count {
+        if ready + due > count {
             // Others are at them; if they leave them after all, somebody must look.
             work.next = Some(self.clock.now().plus_millis(PASSED_OVER_MS));
         }
@@ -294,7 +310,7 @@ impl Ledger {
             .connections
             .write(
                 &self.queries.claims.claim_one,
-                &[&me.id.0, &id.as_str(), &codes, &&*me.build],
+                &[&me.id.0, &kept(id.as_str()), &codes, &&*me.build],
             )
             .await?;
         let taken: Vec<Taken> = rows.iter().filter_map(|row| Taken::read(row, 0)).collect();
@@ -318,7 +334,7 @@ impl Ledger {
     ) -> Result<(), StoreError> {
         let queries = &self.queries.claims;
         let lock = format!("mcp-tasks suspects {}", self.name.as_str());
-        let only = only.map(TaskId::as_str);
+        let only = only.map(|id| kept(id.as_str()));
         let claimed = async {
             let mut transaction = self.connections.begin().await?;
             transaction.run(&queries.lock_suspects, &[&lock]).await?;

@@ -8,6 +8,7 @@ use super::ledger::{Ledger, Task, Worked, any_slot, journal_in, replay};
 use super::query::Query;
 use super::row::{COLUMNS, Row, columns};
 use super::schema::{NEVER, now};
+use super::text::was;
 use super::trouble::Trouble;
 use crate::store::columns::{stored, time};
 use crate::store::{Elapsed, StoreError};
@@ -191,7 +192,7 @@ impl Ledger {
 }
 
 fn read(sql: &SqlRow) -> (TaskId, Row) {
-    (TaskId::from_text(sql.get(COLUMNS)), Row::read(sql, 0))
+    (TaskId::from_text(&was(sql.get(COLUMNS))), Row::read(sql, 0))
 }
 
 /// When an ended task is to be deleted, as in [`Snapshot::due`](crate::task::Snapshot).

@@ -17,6 +17,7 @@ use super::ledger::Ledger;
 use super::query::Query;
 use super::row::{HolderId, set_free};
 use super::schema::now;
+use super::text;
 use crate::store::columns::time;
 use crate::store::{Server, StoreError};
 use crate::task::{Retention, TaskId};
@@ -243,7 +244,7 @@ impl Ledger {
         let Some(me) = self.holder() else {
             return Ok(());
         };
-        let kept: Vec<&str> = kept.iter().map(TaskId::as_str).collect();
+        let kept: Vec<_> = kept.iter().map(|id| text::kept(id.as_str())).collect();
         self.connections
             .write(&self.queries.holders.hand_over, &[&me.id.0, &kept])
             .await?;

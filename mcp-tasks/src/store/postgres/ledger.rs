@@ -17,6 +17,7 @@ use super::news::News;
 use super::query::{Name, Query};
 use super::row::{COLUMNS, HolderId, Row, columns};
 use super::schema::SLOTS;
+use super::text::kept;
 use super::trouble::Trouble;
 use crate::store::columns::{caller_of, damaged, end_of, entry, from_json, stored, time, to_json};
 use crate::store::near::{Brief, Handover, Recent, Snapshots};
@@ -244,10 +245,10 @@ impl Ledger {
 
     /// Reads a task that exists for `access`.
     async fn load(&self, id: &TaskId, access: Access<'_>) -> Result<Option<Task>, StoreError> {
-        let caller = caller_of(access);
+        let caller = caller_of(access).map(kept);
         let rows = self
             .connections
-            .read(&self.queries.load, &[&id.as_str(), &caller])
+            .read(&self.queries.load, &[&kept(id.as_str()), &caller])
             .await?;
         rows.first().map(|row| Task::read(id, row)).transpose()
     }

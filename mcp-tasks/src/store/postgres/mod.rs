@@ -18,6 +18,7 @@ mod reading;
 mod row;
 mod schema;
 mod sealing;
+mod text;
 mod tls;
 mod trouble;
 
@@ -220,17 +221,17 @@ impl TaskStore for PostgresStore {
         StoreFuture::new(self.ledger.news())
     }
 
-    fn sealing_keys(&self, fresh: SealingKey, _: Timestamp) -> StoreFuture<'_, KeyRing> {
-        StoreFuture::new(self.ledger.sealing_keys(fresh))
+    fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing> {
+        StoreFuture::new(self.ledger.sealing_keys(fresh, now))
     }
 
     fn spend<'a>(
         &'a self,
         state: &'a StateId,
         until: Timestamp,
-        _: Timestamp,
+        now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        StoreFuture::new(self.ledger.spend(state, until))
+        StoreFuture::new(self.ledger.spend(state, until, now))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::ledger::Ledger;
 use super::query::Query;
 use super::row::HolderId;
+use super::text::{kept, was};
 use crate::store::{self, StoreError};
 use crate::task::TaskId;
 
@@ -310,7 +311,7 @@ impl Ledger {
             .read(&self.queries.news.unseen, &[&me.id.0])
             .await?;
         let unseen = rows.iter().map(|row| {
-            let id = TaskId::from_text(row.get(0));
+            let id = TaskId::from_text(&was(row.get(0)));
             self.handover.forget(&id);
             (id, row.get(1))
         });
@@ -323,7 +324,7 @@ impl Ledger {
         let Some(me) = self.holder().filter(|_| !ended.is_empty()) else {
             return Ok(());
         };
-        let ids: Vec<&str> = ended.iter().map(TaskId::as_str).collect();
+        let ids: Vec<_> = ended.iter().map(|id| kept(id.as_str())).collect();
         self.connections
             .write(&self.queries.news.heard_of_end, &[&ids, &me.id.0])
             .await?;

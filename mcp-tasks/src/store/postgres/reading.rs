@@ -7,6 +7,7 @@ use tokio_postgres::Row as SqlRow;
 
 use super::ledger::{Ledger, journal_in};
 use super::query::Query;
+use super::text::{kept, was};
 use crate::store::columns::{caller_of, end_of, from_json, listed_as};
 use crate::store::near::Brief;
 use crate::store::{Listing, StoreError, StoreStats};
@@ -85,7 +86,7 @@ impl Ledger {
             .connections
             .read(
                 &self.queries.reading.get,
-                &[&id.as_str(), &caller_of(access), &seq],
+                &[&kept(id.as_str()), &caller_of(access).map(kept), &seq],
             )
             .await?;
         let Some(row) = rows.first() else {
@@ -109,7 +110,7 @@ impl Ledger {
         let after = i64::try_from(last).unwrap_or(i64::MAX);
         let rows = self
             .connections
-            .read(&self.queries.reading.read, &[&id.as_str(), &after])
+            .read(&self.queries.reading.read, &[&kept(id.as_str()), &after])
             .await?;
         let Some(row) = rows.first() else {
             return Ok(Vec::new());
@@ -139,7 +140,7 @@ impl Ledger {
             Some(caller) => {
                 let query = &queries.list_of_caller;
                 self.connections
-                    .read(query, &[&name, &scope, &state, &limit, &caller])
+                    .read(query, &[&name, &scope, &state, &limit, &kept(caller)])
                     .await?
             }
             None => {
@@ -152,7 +153,7 @@ impl Ledger {
     }
 
     fn listed(&self, row: &SqlRow) -> Result<Arc<Snapshot>, StoreError> {
-        let id = TaskId::from_text(row.get(0));
+        let id = TaskId::from_text(&was(row.get(0)));
         match self
             .snapshots
             .get(&id, row.get::<_, i64>(1).cast_unsigned())

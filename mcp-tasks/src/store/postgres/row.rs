@@ -3,8 +3,9 @@
 use tokio_postgres::Row as SqlRow;
 
 use super::schema::{ARRIVED, NEVER, RUNNING, SUSPECT};
+use super::text::was;
 use crate::store::Activity;
-use crate::store::columns::{listed_as, stored, time};
+use crate::store::columns::{listed_as, stored};
 use crate::task::{
     Caller, FencingNumber, Recoveries, Retention, Seq, Snapshot, TaskState, Timestamp,
 };
@@ -124,7 +125,7 @@ impl Row {
         Self {
             task: row.get(first),
             code: row.get(first + 1),
-            caller: Caller::new(row.get::<_, &str>(first + 2)),
+            caller: Caller::new(was(row.get(first + 2))),
             revision: row.get(first + 3),
             holder: HolderId(row.get(first + 4)),
             fencing: FencingNumber(seq(5)),

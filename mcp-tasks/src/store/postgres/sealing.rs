@@ -44,8 +44,11 @@ impl Queries {
 }
 
 impl Ledger {
-    pub(super) async fn sealing_keys(&self, fresh: SealingKey) -> Result<KeyRing, StoreError> {
-        let now = self.clock.now();
+    pub(super) async fn sealing_keys(
+        &self,
+        fresh: SealingKey,
+        now: Timestamp,
+    ) -> Result<KeyRing, StoreError> {
         let rows = self
             .connections
             .read(&self.queries.sealing.keys, &[])
@@ -85,18 +88,14 @@ impl Ledger {
         &self,
         state: &StateId,
         until: Timestamp,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let round = i64::from(state.round);
         let rows = self
             .connections
             .write(
                 &self.queries.sealing.spend,
-                &[
-                    &state.run.as_str(),
-                    &round,
-                    &stored(until),
-                    &stored(self.clock.now()),
-                ],
+                &[&state.run.as_str(), &round, &stored(until), &stored(now)],
             )
             .await?;
         Ok(!rows.is_empty())
