@@ -239,15 +239,13 @@ impl Lent {
         &mut self,
         answer: Result<Result<T, tokio_postgres::Error>, Elapsed>,
     ) -> Result<T, Trouble> {
-        match answer {
-            Ok(answer) => answer.map_err(|error| trouble_with(&error)),
-            Err(_) => {
-                // Whoever gets it next would have to wait as well.
-                self.spoiled = true;
-                let words = format!("the database has not answered for {} s", PATIENCE.as_secs());
-                Err(StoreError::Unsure(words).into())
-            }
+        if let Ok(answer) = answer {
+            return answer.map_err(|error| trouble_with(&error));
         }
+        // Whoever gets it next would have to wait as well.
+        self.spoiled = true;
+        let words = format!("the database has not answered for {} s", PATIENCE.as_secs());
+        Err(StoreError::Unsure(words).into())
     }
 
     /// Ends the transaction that was begun.

@@ -142,9 +142,10 @@ impl Ledger {
         }
         let live: Vec<(TaskId, Row)> = due.into_iter().filter(|(_, row)| !row.ended).collect();
         let numbers: Vec<i64> = live.iter().map(|(_, row)| row.task).collect();
-        let journals = match numbers.is_empty() {
-            true => Vec::new(),
-            false => transaction.run(&queries.journals, &[&numbers]).await?,
+        let journals = if numbers.is_empty() {
+            Vec::new()
+        } else {
+            transaction.run(&queries.journals, &[&numbers]).await?
         };
         let journals: HashMap<i64, &SqlRow> =
             journals.iter().map(|row| (row.get(0), row)).collect();

@@ -485,14 +485,13 @@ impl Task {
     fn read(id: &TaskId, sql: &SqlRow) -> Result<Self, StoreError> {
         let row = Row::read(sql, 0);
         let mut journal = None;
-        let known = match sql.get::<_, Option<&str>>(COLUMNS) {
-            Some(snapshot) => Known::Shown(from_json(id, snapshot)?),
-            None => {
-                let entries = journal_in(id, sql, COLUMNS + 1)?;
-                let known = Known::Live(replay(id, &entries, row.seq)?);
-                journal = Some(entries);
-                known
-            }
+        let known = if let Some(snapshot) = sql.get(COLUMNS) {
+            Known::Shown(from_json(id, snapshot)?)
+        } else {
+            let entries = journal_in(id, sql, COLUMNS + 1)?;
+            let state = replay(id, &entries, row.seq)?;
+            journal = Some(entries);
+            Known::Live(state)
         };
         Ok(Self {
             id: id.clone(),
