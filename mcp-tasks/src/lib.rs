@@ -212,6 +212,7 @@
 //! | `http` (default) | streamable HTTP, as a server or a tower service; axum |
 //! | `server` (with `http`) | stdio, and rmcp for everything that is not ours |
 //! | `sqlite` (default) | `SqliteStore`: rusqlite with SQLite bundled |
+//! | `postgres` | `PostgresStore`: the same server on any number of machines |
 //! | `client` | [`client`], over stdio and streamable HTTP; reqwest with rustls |
 //! | `client-stdio` (with `client`) | the same without HTTP |
 //! | `cli` | the program `mcp-tasks`: `cargo install mcp-tasks --features cli`; clap, inquire, indicatif |
@@ -336,6 +337,8 @@ pub use rmcp;
 pub use runtime::{Limits, Tasks};
 #[cfg(feature = "server")]
 pub use server::TaskServer;
+#[cfg(feature = "postgres")]
+pub use store::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
 pub use store::{MemoryStore, TaskStore};
@@ -345,6 +348,8 @@ pub use task::{Caller, ClientInfo, Meta};
 pub mod prelude {
     pub use std::time::Duration;
 
+    #[cfg(feature = "postgres")]
+    pub use crate::PostgresStore;
     #[cfg(feature = "sqlite")]
     pub use crate::SqliteStore;
     #[cfg(feature = "server")]

@@ -371,7 +371,7 @@ impl Idle {
             known: shared.known.clone(),
             watchers: shared.watchers.clone(),
             store: shared.store.clone(),
-            clock: shared.clock,
+            clock: shared.clock.clone(),
             shares: shared.lease.is_needed(),
         }
     }
@@ -402,13 +402,18 @@ impl Idle {
             }
         }
         match self.store.news().await {
-            Ok(grown) => {
-                for id in &grown {
+            Ok(news) => {
+                for id in &news.grown {
                     self.known.poke(id);
                 }
                 // Tasks that others hold are not among them.
-                self.watchers.any_may_have_changed();
-                self.agenda.claim_at(Timestamp::default());
+                match &news.changed {
+                    Some(changed) => changed.iter().for_each(|id| self.watchers.changed(id)),
+                    None => self.watchers.any_may_have_changed(),
+                }
+                if news.work {
+                    self.agenda.claim_at(Timestamp::default());
+                }
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot see what others change, trying again");

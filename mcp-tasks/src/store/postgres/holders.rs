@@ -1,0 +1,258 @@
+//! Who runs tasks, and who has stopped to.
+//!
+//! A holder has a row with the end of its lease, by the database's clock. A holder
+//! whose row is gone holds nothing: whoever removes a row sets its tasks free in
+//! the same statement.
+//!
+//! When the database was away, or the network, all leases run out at the same time,
+//! and nobody has died. So a holder is declared dead only by one who has been in
+//! touch with the database for as long as a lease lasts: by then all that live have
+//! been heard of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::ledger::Ledger;
+use super::query::Query;
+use super::row::{HolderId, set_free};
+use super::schema::now;
+use super::text;
+use crate::store::columns::time;
+use crate::store::{Server, StoreError};
+use crate::task::{Retention, TaskId};
+
+/// The holder that a store's handle is.
+pub(super) struct Me {
+    pub(super) id: HolderId,
+    pub(super) server: Arc<str>,
+    pub(super) scope: Arc<str>,
+    pub(super) build: Arc<str>,
+    pub(super) retention: Retention,
+    lease: Duration,
+    pub(super) codes: Codes,
+}
+
+/// The numbers of tools and their versions, on the holder's server.
+#[derive(Default)]
+pub(super) struct Codes(Mutex<HashMap<(Arc<str>, u32), i32>>);
+
+impl Codes {
+    pub(super) fn get(&self, tool: &Arc<str>, version: u32) -> Option<i32> {
+        let codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.get(&(tool.clone(), version)).copied()
+    }
+
+    pub(super) fn all(&self, wanted: &[(Arc<str>, u32)]) -> Option<Vec<i32>> {
+        let codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        wanted.iter().map(|one| codes.get(one).copied()).collect()
+    }
+
+    pub(super) fn put(&self, tool: Arc<str>, version: u32, code: i32) {
+        let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.insert((tool, version), code);
+    }
+}
+
+/// Since when the database has answered without a gap as long as a lease.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Touch {
+    since: Option<Instant>,
+    last: Option<Instant>,
+}
+
+impl Touch {
+    /// Notes that it has just answered.
+    fn note(&mut self, lease: Duration) {
+        let now = Instant::now();
+        if self.last.is_none_or(|last| now - last > lease) {
+            self.since = Some(now);
+        }
+        self.last = Some(now);
+    }
+
+    fn is_as_long_as(&self, lease: Duration) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= lease)
+    }
+}
+
+pub(super) struct Queries {
+    enlist: Query,
+    renew: Query,
+    bury: Query,
+    leave: Query,
+    hand_over: Query,
+}
+
+impl Queries {
+    pub(super) fn new(query: impl Fn(&str) -> Query) -> Self {
+        Self {
+            enlist: query(concat!(
+                "INSERT INTO @holders (server, scope, build, lease_ms, lease_until)
+                 VALUES ($1::text, $2::text, $3::text, $4::int8, ",
+                now!(),
+                " + $4::int8) RETURNING holder, ",
+                now!(),
+            )),
+            renew: query(concat!(
+                "WITH renewed AS (
+                     UPDATE @holders SET lease_until = ",
+                now!(),
+                " + lease_ms WHERE holder = $1::int8 RETURNING holder
+                 )
+                 SELECT EXISTS (SELECT FROM renewed), ",
+                now!(),
+                ", EXISTS (SELECT FROM @holders WHERE holder <> $1::int8),
+                 EXISTS (SELECT FROM @holders WHERE holder <> $1::int8 AND lease_until < ",
+                now!(),
+                ")",
+            )),
+            bury: query(concat!(
+                "WITH dead AS (
+                     DELETE FROM @holders
+                     WHERE holder = $1::int8 OR ($2::bool AND lease_until < ",
+                now!(),
+                " AND holder <> $3::int8) RETURNING holder
+                 ), freed AS (
+                     UPDATE @tasks t SET ",
+                set_free!("TRUE"),
+                " FROM dead WHERE t.holder = dead.holder AND t.holder > 0 RETURNING 1
+                 )
+                 SELECT ARRAY(SELECT holder FROM dead), (SELECT count(*) FROM freed)",
+            )),
+            leave: query(concat!(
+                "WITH gone AS (
+                     DELETE FROM @holders WHERE holder = $1::int8 RETURNING holder
+                 )
+                 UPDATE @tasks t SET ",
+                set_free!("FALSE"),
+                " FROM gone WHERE t.holder = gone.holder AND t.holder > 0",
+            )),
+            hand_over: query(concat!(
+                "UPDATE @tasks t SET ",
+                set_free!("FALSE"),
+                " WHERE t.holder = $1::int8 AND t.holder > 0 AND t.id <> ALL ($2::text[])",
+            )),
+        }
+    }
+}
+
+impl Ledger {
+    /// Begins to hold tasks, under a new number.
+    pub(super) async fn enlist(&self, server: &Server) -> Result<(), StoreError> {
+        let queries = &self.queries.holders;
+        if let Some(me) = self.holder() {
+            // What ran here has died with it.
+            let nobody = HolderId::NOBODY.0;
+            let bury = [
+                &me.id.0 as &(dyn tokio_postgres::types::ToSql + Sync),
+                &false,
+                &nobody,
+            ];
+            self.connections.write(&queries.bury, &bury).await?;
+            self.set_holder(None);
+        }
+        let asked = Instant::now();
+        let lease_ms = i64::try_from(server.lease_ms).unwrap_or(i64::MAX / 2);
+        let rows = self
+            .connections
+            .write(
+                &queries.enlist,
+                &[&&*server.name, &&*server.scope, &&*server.build, &lease_ms],
+            )
+            .await?;
+        let Some(row) = rows.first() else {
+            return Err(StoreError::Unavailable("no holder was entered".to_owned()));
+        };
+        self.clock.set(time(row.get(1)), asked);
+        let lease = Duration::from_millis(server.lease_ms);
+        self.touch().note(lease);
+        let id = HolderId(row.get(0));
+        self.set_holder(Some(Arc::new(Me {
+            id,
+            server: server.name.clone(),
+            scope: server.scope.clone(),
+            build: server.build.clone(),
+            retention: server.retention,
+            lease,
+            codes: Codes::default(),
+        })));
+        self.news.begin_as(id);
+        Ok(())
+    }
+
+    /// Renews the lease; false if it was lost.
+    pub(super) async fn renew(&self) -> Result<bool, StoreError> {
+        let Some(me) = self.holder() else {
+            return Ok(false);
+        };
+        let asked = Instant::now();
+        let rows = self
+            .beats
+            .write(&self.queries.holders.renew, &[&me.id.0])
+            .await?;
+        let Some(row) = rows.first() else {
+            return Ok(false);
+        };
+        let (renewed, now): (bool, i64) = (row.get(0), row.get(1));
+        let (has_others, has_late): (bool, bool) = (row.get(2), row.get(3));
+        self.clock.set(time(now), asked);
+        self.touch().note(me.lease);
+        self.news.has_others(has_others);
+        if renewed && has_late && self.touch().is_as_long_as(me.lease) {
+            self.bury_the_late(&me).await?;
+        }
+        Ok(renewed)
+    }
+
+    /// Removes the holders whose leases are over, and sets their tasks free.
+    async fn bury_the_late(&self, me: &Me) -> Result<(), StoreError> {
+        let nobody = HolderId::NOBODY.0;
+        let bury = [
+            &nobody as &(dyn tokio_postgres::types::ToSql + Sync),
+            &true,
+            &me.id.0,
+        ];
+        let rows = self.beats.write(&self.queries.holders.bury, &bury).await?;
+        if let Some(row) = rows.first() {
+            let (holders, tasks): (Vec<i64>, i64) = (row.get(0), row.get(1));
+            if !holders.is_empty() {
+                tracing::info!(?holders, tasks, "holders of tasks have died");
+                self.news.tell_of_work();
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up the lease in good order: what ran here is free, and not suspected
+    /// of anything.
+    pub(super) async fn leave(&self) -> Result<(), StoreError> {
+        let Some(me) = self.holder() else {
+            return Ok(());
+        };
+        self.connections
+            .write(&self.queries.holders.leave, &[&me.id.0])
+            .await?;
+        self.set_holder(None);
+        // The process may end at once.
+        self.tell_of_work_now().await;
+        Ok(())
+    }
+
+    /// Gives up all claims but some.
+    pub(super) async fn hand_over(&self, kept: &[TaskId]) -> Result<(), StoreError> {
+        let Some(me) = self.holder() else {
+            return Ok(());
+        };
+        let kept: Vec<_> = kept.iter().map(|id| text::kept(id.as_str())).collect();
+        self.connections
+            .write(&self.queries.holders.hand_over, &[&me.id.0, &kept])
+            .await?;
+        self.tell_of_work_now().await;
+        Ok(())
+    }
+
+    fn touch(&self) -> std::sync::MutexGuard<'_, Touch> {
+        self.touch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
