@@ -19,7 +19,12 @@ use crate::task::{Access, Answer, Entry, Event, FORMAT, FencingNumber, TaskId, T
 ///
 /// Callers are counted exactly: two that begin tasks for one caller wait for each
 /// other. All together are counted as they stand when the statement begins.
-const BEGIN: &str = "WITH room AS (
+///
+/// A holder whose lease was lost and who has not heard of that begins tasks that
+/// nobody has: others run them.
+const BEGIN: &str = "WITH me AS MATERIALIZED (
+        SELECT holder FROM @holders WHERE holder = $7::int8 FOR KEY SHARE
+    ), room AS (
         SELECT 1 WHERE (SELECT sum(live) FROM @totals) < $1::int8
     ), of_caller AS (
         INSERT INTO @callers AS c (caller, live) SELECT $2::text, 1 FROM room
@@ -30,8 +35,9 @@ const BEGIN: &str = "WITH room AS (
         INSERT INTO @tasks (id, code, caller, revision, holder, fencing, seq, status, running,
             unseen, recover, distrust, held, held_first, held_last, held_build, timer_at, wake_at,
             ended, state, updated_at, expires_at, due_at, snapshot)
-        SELECT $5::text, $6::int4, $2::text, 1, $7::int8, 1, $8::int8, $9::int8, $10::bool, 0,
-            FALSE, $11::int2, 0, 0, 0, '', $12::int8, $13::int8, $14::bool, $15::int2, $16::int8,
+        SELECT $5::text, $6::int4, $2::text, 1, coalesce((SELECT holder FROM me), 0), 1, $8::int8, $9::int8, $10::bool, 0,
+            FALSE, $11::int2, 0, 0, 0, '', $12::int8,
+            CASE WHEN EXISTS (SELECT FROM me) THEN $13::int8 ELSE -1 END, $14::bool, $15::int2, $16::int8,
             $17::int8, $18::int8, $19::text
         FROM room WHERE $3::bool OR EXISTS (SELECT FROM of_caller)
         RETURNING task

@@ -44,6 +44,15 @@ macro_rules! take {
     };
 }
 
+/// The claimer's own row: it is not removed before the claim is there to be seen.
+macro_rules! me {
+    () => {
+        "me AS MATERIALIZED (
+            SELECT holder FROM @holders WHERE holder = $1::int8 FOR KEY SHARE
+        ), "
+    };
+}
+
 /// Which tasks are ready for whoever has their code.
 macro_rules! ready {
     () => {
@@ -61,7 +70,9 @@ macro_rules! taken {
 /// Candidates are more than there is room for, so that replicas that look at the
 /// same time find some that the others leave.
 const CLAIM: &str = concat!(
-    "WITH turns AS (
+    "WITH ",
+    me!(),
+    "turns AS (
         SELECT c.code, n.caller FROM unnest($2::int4[]) AS c(code), LATERAL (
             WITH RECURSIVE next(caller) AS (
                 (SELECT t.caller FROM @tasks t WHERE ",
@@ -117,7 +128,7 @@ const CLAIM: &str = concat!(
     ), taken AS (
         UPDATE @tasks t SET ",
     take!(),
-    " FROM free WHERE t.task = free.task RETURNING ",
+    " FROM free, me WHERE t.task = free.task RETURNING ",
     taken!(),
     ", free.recover AS was_running
     )
@@ -140,7 +151,9 @@ const CLAIM: &str = concat!(
 const OF_ALL: usize = 6;
 
 const CLAIM_ONE: &str = concat!(
-    "WITH free AS (
+    "WITH ",
+    me!(),
+    "free AS (
         SELECT t.task, t.recover FROM @tasks t
         WHERE t.id = $2::text AND t.code = ANY ($3::int4[]) AND t.holder = 0 AND t.wake_at <> -2
             AND (t.wake_at <= ",
@@ -151,13 +164,15 @@ const CLAIM_ONE: &str = concat!(
     )
     UPDATE @tasks t SET ",
     take!(),
-    " FROM free WHERE t.task = free.task RETURNING ",
+    " FROM free, me WHERE t.task = free.task RETURNING ",
     taken!(),
     ", free.recover AS was_running"
 );
 
 const CLAIM_SUSPECT: &str = concat!(
-    "WITH free AS (
+    "WITH ",
+    me!(),
+    "free AS (
         SELECT t.task, t.recover FROM @tasks t
         WHERE t.holder = 0 AND t.wake_at = -2 AND t.code = ANY ($2::int4[])
             AND t.id = coalesce($3::text, t.id)
@@ -165,7 +180,7 @@ const CLAIM_SUSPECT: &str = concat!(
     )
     UPDATE @tasks t SET ",
     take!(),
-    " FROM free WHERE t.task = free.task RETURNING ",
+    " FROM free, me WHERE t.task = free.task RETURNING ",
     taken!(),
     ", free.recover AS was_running"
 );

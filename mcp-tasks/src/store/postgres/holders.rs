@@ -1,8 +1,8 @@
 //! Who runs tasks, and who has stopped to.
 //!
 //! A holder has a row with the end of its lease, by the database's clock. A holder
-//! whose row is gone holds nothing: whoever removes a row sets its tasks free in
-//! the same statement.
+//! whose row is gone holds nothing: whoever removes a row sets its tasks free, and
+//! whoever claims locks its own row against that for the time of the statement.
 //!
 //! When the database was away, or the network, all leases run out at the same time,
 //! and nobody has died. So a holder is declared dead only by one who has been in
@@ -13,14 +13,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::connections::busy;
 use super::ledger::Ledger;
 use super::query::Query;
 use super::row::{HolderId, set_free};
 use super::schema::now;
 use super::text;
+use super::trouble::Trouble;
 use crate::store::columns::time;
 use crate::store::{Server, StoreError};
 use crate::task::{Retention, TaskId};
+
+/// How often it is tried to remove a holder whose tasks others are at.
+const ATTEMPTS: usize = 10;
 
 /// The holder that a store's handle is.
 pub(super) struct Me {
@@ -79,8 +84,10 @@ impl Touch {
 pub(super) struct Queries {
     enlist: Query,
     renew: Query,
-    bury: Query,
-    leave: Query,
+    lock_own: Query,
+    lock_late: Query,
+    set_free: Query,
+    remove: Query,
     hand_over: Query,
 }
 
@@ -107,27 +114,19 @@ impl Queries {
                 now!(),
                 ")",
             )),
-            bury: query(concat!(
-                "WITH dead AS (
-                     DELETE FROM @holders
-                     WHERE holder = $1::int8 OR ($2::bool AND lease_until < ",
+            // Whoever claims under one of these has done so before, or finds it gone.
+            lock_own: query("SELECT holder FROM @holders WHERE holder = $1::int8 FOR UPDATE"),
+            lock_late: query(concat!(
+                "SELECT holder FROM @holders WHERE holder <> $1::int8 AND lease_until < ",
                 now!(),
-                " AND holder <> $3::int8) RETURNING holder
-                 ), freed AS (
-                     UPDATE @tasks t SET ",
-                set_free!("TRUE"),
-                " FROM dead WHERE t.holder = dead.holder AND t.holder > 0 RETURNING 1
-                 )
-                 SELECT ARRAY(SELECT holder FROM dead), (SELECT count(*) FROM freed)",
+                " FOR UPDATE SKIP LOCKED",
             )),
-            leave: query(concat!(
-                "WITH gone AS (
-                     DELETE FROM @holders WHERE holder = $1::int8 RETURNING holder
-                 )
-                 UPDATE @tasks t SET ",
-                set_free!("FALSE"),
-                " FROM gone WHERE t.holder = gone.holder AND t.holder > 0",
+            set_free: query(concat!(
+                "UPDATE @tasks t SET ",
+                set_free!("$2::bool"),
+                " WHERE t.holder = ANY ($1::int8[]) AND t.holder > 0 RETURNING 1",
             )),
+            remove: query("DELETE FROM @holders WHERE holder = ANY ($1::int8[])"),
             hand_over: query(concat!(
                 "UPDATE @tasks t SET ",
                 set_free!("FALSE"),
@@ -140,16 +139,10 @@ impl Queries {
 impl Ledger {
     /// Begins to hold tasks, under a new number.
     pub(super) async fn enlist(&self, server: &Server) -> Result<(), StoreError> {
-        let queries = &self.queries.holders;
         if let Some(me) = self.holder() {
             // What ran here has died with it.
-            let nobody = HolderId::NOBODY.0;
-            let bury = [
-                &me.id.0 as &(dyn tokio_postgres::types::ToSql + Sync),
-                &false,
-                &nobody,
-            ];
-            self.connections.write(&queries.bury, &bury).await?;
+            self.remove(&self.queries.holders.lock_own, me.id, true)
+                .await?;
             self.set_holder(None);
         }
         let asked = Instant::now();
@@ -157,7 +150,7 @@ impl Ledger {
         let rows = self
             .connections
             .write(
-                &queries.enlist,
+                &self.queries.holders.enlist,
                 &[&&*server.name, &&*server.scope, &&*server.build, &lease_ms],
             )
             .await?;
@@ -207,21 +200,48 @@ impl Ledger {
 
     /// Removes the holders whose leases are over, and sets their tasks free.
     async fn bury_the_late(&self, me: &Me) -> Result<(), StoreError> {
-        let nobody = HolderId::NOBODY.0;
-        let bury = [
-            &nobody as &(dyn tokio_postgres::types::ToSql + Sync),
-            &true,
-            &me.id.0,
-        ];
-        let rows = self.beats.write(&self.queries.holders.bury, &bury).await?;
-        if let Some(row) = rows.first() {
-            let (holders, tasks): (Vec<i64>, i64) = (row.get(0), row.get(1));
-            if !holders.is_empty() {
-                tracing::info!(?holders, tasks, "holders of tasks have died");
-                self.news.tell_of_work();
-            }
+        let (holders, tasks) = self
+            .remove(&self.queries.holders.lock_late, me.id, true)
+            .await?;
+        if !holders.is_empty() {
+            tracing::info!(?holders, tasks, "holders of tasks have died");
+            self.news.tell_of_work();
         }
         Ok(())
+    }
+
+    /// Removes holders that a statement finds, and sets their tasks free; what ran
+    /// is to be recovered if they have died. Gives the holders and the number of
+    /// their tasks.
+    ///
+    /// In this order, each with what is there by then: so no claim is overlooked
+    /// that was made at the last moment.
+    async fn remove(
+        &self,
+        found_by: &Query,
+        holder: HolderId,
+        died: bool,
+    ) -> Result<(Vec<i64>, usize), StoreError> {
+        let queries = &self.queries.holders;
+        for _ in 0..ATTEMPTS {
+            let removed = async {
+                let mut transaction = self.beats.begin().await?;
+                let found = transaction.run(found_by, &[&holder.0]).await?;
+                let holders: Vec<i64> = found.iter().map(|row| row.get(0)).collect();
+                let freed = transaction
+                    .run(&queries.set_free, &[&holders, &died])
+                    .await?;
+                transaction.run(&queries.remove, &[&holders]).await?;
+                transaction.commit().await?;
+                Ok((holders, freed.len()))
+            };
+            match removed.await {
+                Ok(removed) => return Ok(removed),
+                Err(Trouble::Again) => {}
+                Err(Trouble::Refused(error)) => return Err(error),
+            }
+        }
+        Err(busy())
     }
 
     /// Gives up the lease in good order: what ran here is free, and not suspected
@@ -230,8 +250,7 @@ impl Ledger {
         let Some(me) = self.holder() else {
             return Ok(());
         };
-        self.connections
-            .write(&self.queries.holders.leave, &[&me.id.0])
+        self.remove(&self.queries.holders.lock_own, me.id, false)
             .await?;
         self.set_holder(None);
         // The process may end at once.
