@@ -213,6 +213,7 @@
 //! | `server` (with `http`) | stdio, and rmcp for everything that is not ours |
 //! | `sqlite` (default) | `SqliteStore`: rusqlite with SQLite bundled |
 //! | `postgres` | `PostgresStore`: the same server on any number of machines |
+//! | `postgres-tls` | the same with TLS (`sslmode=require` in the URL) |
 //! | `client` | [`client`], over stdio and streamable HTTP; reqwest with rustls |
 //! | `client-stdio` (with `client`) | the same without HTTP |
 //! | `cli` | the program `mcp-tasks`: `cargo install mcp-tasks --features cli`; clap, inquire, indicatif |

@@ -448,8 +448,9 @@ async fn beat(weak: Weak<Shared>) {
                 {
                     figures::live(stats.live);
                 }
-                // Others may have died.
+                // Others may have died, and with them what they had in mind.
                 shared.agenda.claim_at(Timestamp::default());
+                shared.agenda.elapse_at(Timestamp::default());
             }
             Ok(false) => shared.begin_anew().await,
             Err(error) => tracing::warn!(%error, "the heartbeat failed, trying again"),

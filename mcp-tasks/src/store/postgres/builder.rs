@@ -16,7 +16,7 @@ use super::listening::listen;
 use super::news::{News, tell};
 use super::query::{Name, Query};
 use super::schema::{migrate, now};
-use super::tls::tls;
+use super::tls::{Tls, tls};
 use super::trouble::in_words;
 use crate::Error;
 use crate::store::columns::time;
@@ -102,10 +102,10 @@ impl PostgresBuilder {
     /// the database cannot be reached or used: it does not answer, refuses the role,
     /// or has tables of a newer version. What there is is left as it is.
     pub async fn connect(self) -> Result<PostgresStore, Error> {
-        let config = parse(&self.url)?;
+        let (config, tls) = parse(&self.url)?;
         let listens_on = match &self.listen_url {
             Some(url) => Some(parse(url)?),
-            None => (!self.pooler).then(|| config.clone()),
+            None => (!self.pooler).then(|| (config.clone(), Tls::clone(&tls))),
         };
         if self.pool_size == 0 {
             return Err(Error::Config(
@@ -120,7 +120,7 @@ impl PostgresBuilder {
             )));
         }
         let place = shown(&config);
-        let connected = self.try_connect(config, listens_on).await;
+        let connected = self.try_connect(config, tls, listens_on).await;
         connected.map_err(|problem| Error::Store {
             path: place,
             problem,
@@ -130,11 +130,12 @@ impl PostgresBuilder {
     async fn try_connect(
         &self,
         config: Config,
-        listens_on: Option<Config>,
+        tls: Tls,
+        listens_on: Option<(Config, Tls)>,
     ) -> Result<PostgresStore, String> {
         let name = Name::new(&self.schema);
         let told = |error: tokio_postgres::Error| in_words(&error);
-        let (mut client, connection) = config.connect(tls()).await.map_err(told)?;
+        let (mut client, connection) = config.connect(Tls::clone(&tls)).await.map_err(told)?;
         let driving = tokio::spawn(connection);
         migrate(&mut client, &name).await?;
         let clock = Query::new(&name, concat!("SELECT ", now!()));
@@ -145,15 +146,15 @@ impl PostgresBuilder {
         drop(driving);
         let pool = |size| {
             let sessions = !self.pooler;
-            Connections::new(&config, tls(), &PoolPlan { size, sessions })
+            Connections::new(&config, Tls::clone(&tls), &PoolPlan { size, sessions })
         };
         let news = Arc::new(News::new());
         let clock = Clock::new(time(shown));
         let ledger = Ledger::new(pool(self.pool_size)?, pool(1)?, name, clock, news);
         let ledger = Arc::new(ledger);
         let mut tasks = vec![tokio::spawn(tell(ledger.clone())).abort_handle()];
-        if let Some(config) = listens_on {
-            let listening = listen(Arc::downgrade(&ledger), config, tls());
+        if let Some((config, tls)) = listens_on {
+            let listening = listen(Arc::downgrade(&ledger), config, tls);
             tasks.push(tokio::spawn(listening).abort_handle());
         }
         Ok(PostgresStore { ledger, tasks })
@@ -161,7 +162,7 @@ impl PostgresBuilder {
 }
 
 /// Reads an address, and says what it leaves open.
-fn parse(url: &str) -> Result<Config, Error> {
+fn parse(url: &str) -> Result<(Config, Tls), Error> {
     let mut config = Config::from_str(url).map_err(|error| {
         Error::Config(format!(
             "the address of the database is not one that PostgreSQL takes ({}): write \
@@ -187,7 +188,8 @@ fn parse(url: &str) -> Result<Config, Error> {
         config.tcp_user_timeout(CONNECT);
     }
     config.keepalives_idle(Duration::from_secs(30));
-    Ok(config)
+    let tls = tls(&mut config).map_err(Error::Config)?;
+    Ok((config, tls))
 }
 
 /// The longest name of a schema: with what stands before it, it is the name of a

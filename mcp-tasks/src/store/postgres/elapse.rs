@@ -46,7 +46,10 @@ impl Queries {
             ),
             delete: query(
                 "WITH gone AS (
-                    DELETE FROM @tasks WHERE task = ANY ($1::int8[]) RETURNING task
+                    DELETE FROM @tasks WHERE task = ANY ($1::int8[]) RETURNING task, caller
+                 ), callers AS (
+                    DELETE FROM @callers c USING (SELECT DISTINCT caller FROM gone) g
+                    WHERE c.caller = g.caller AND c.live = 0
                  ), unsaid AS (
                     DELETE FROM @journal j USING gone WHERE j.task = gone.task
                  )

@@ -21,7 +21,7 @@ pub(super) async fn listen(ledger: Weak<Ledger>, config: Config, tls: Tls) {
     let (first, longest) = REST;
     let mut rest = first;
     loop {
-        let heard = listen_once(&ledger, &config, tls).await;
+        let heard = listen_once(&ledger, &config, Tls::clone(&tls)).await;
         let Some(ledger) = ledger.upgrade() else {
             return;
         };
