@@ -4,7 +4,7 @@
 //! a process that is stopped in the middle of its work keeps no lock that others
 //! wait for.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{
@@ -45,8 +45,13 @@ pub(super) struct PoolPlan {
 
 /// The pool.
 pub(super) struct Connections {
-    pool: Pool,
+    home: Arc<Home>,
     sessions: bool,
+}
+
+/// Where connections come from, and how it stands with that.
+struct Home {
+    pool: Pool,
     rest: Mutex<Rest>,
 }
 
@@ -80,25 +85,25 @@ impl Connections {
             builder = builder.post_create(Hook::async_fn(move |client, _| {
                 let settle = settle.clone();
                 Box::pin(async move {
-                    let settled = client.batch_execute(&settle).await;
+                    let settled = timeout(PATIENCE, client.batch_execute(&settle)).await;
+                    let settled = settled.map_err(|_| HookError::message(silent()))?;
                     settled.map_err(HookError::Backend)
                 })
             }));
         }
-        Ok(Self {
+        let home = Home {
             pool: builder.build().map_err(|error| error.to_string())?,
-            sessions: plan.sessions,
             rest: Mutex::default(),
+        };
+        Ok(Self {
+            home: Arc::new(home),
+            sessions: plan.sessions,
         })
-    }
-
-    fn rest(&self) -> MutexGuard<'_, Rest> {
-        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A connection works again: others may be tried at once.
     pub(super) fn is_back(&self) {
-        *self.rest() = Rest::default();
+        *self.home.rest() = Rest::default();
     }
 
     async fn get(&self) -> Result<Lent, StoreError> {
@@ -106,18 +111,16 @@ impl Connections {
             until: Some(until),
             why,
             ..
-        } = &*self.rest()
+        } = &*self.home.rest()
             && Instant::now() < *until
         {
             return Err(StoreError::Unavailable(why.clone()));
         }
-        let error = match self.pool.get().await {
+        let error = match self.home.pool.get().await {
             Ok(client) => {
-                if self.rest().until.is_some() {
-                    self.is_back();
-                }
                 return Ok(Lent {
                     client: Some(client),
+                    home: self.home.clone(),
                     sessions: self.sessions,
                     spoiled: false,
                 });
@@ -126,26 +129,21 @@ impl Connections {
         };
         let why = match &error {
             PoolError::Timeout(TimeoutType::Wait) => {
-                let size = self.pool.status().max_size;
+                let size = self.home.pool.status().max_size;
                 return Err(StoreError::Unavailable(format!(
                     "all {size} connections to the database have been busy for {} s; a larger \
                      pool (`PostgresStore::builder(..).pool_size(..)`) may help",
                     PATIENCE.as_secs()
                 )));
             }
-            PoolError::Timeout(_) => {
-                format!("the database has not answered for {} s", PATIENCE.as_secs())
-            }
+            PoolError::Timeout(_) => silent(),
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
                 format!("cannot connect to the database: {}", in_words(error))
             }
+            PoolError::PostCreateHook(HookError::Message(words)) => words.to_string(),
             other => other.to_string(),
         };
-        let mut rest = self.rest();
-        let (first, longest) = REST;
-        rest.next = (rest.next * 2).clamp(first, longest);
-        rest.until = Some(Instant::now() + rest.next);
-        rest.why.clone_from(&why);
+        self.home.begin_rest(&why);
         Err(StoreError::Unavailable(why))
     }
 
@@ -195,10 +193,26 @@ impl Connections {
     }
 }
 
+impl Home {
+    fn rest(&self) -> MutexGuard<'_, Rest> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has nobody try for a moment; they are told why.
+    fn begin_rest(&self, why: &str) {
+        let mut rest = self.rest();
+        let (first, longest) = REST;
+        rest.next = (rest.next * 2).clamp(first, longest);
+        rest.until = Some(Instant::now() + rest.next);
+        why.clone_into(&mut rest.why);
+    }
+}
+
 /// A connection out of the pool.
 pub(super) struct Lent {
     /// None once it is dropped.
     client: Option<Object>,
+    home: Arc<Home>,
     sessions: bool,
     /// Whether nobody else should have it any more: something is under way on it.
     spoiled: bool,
@@ -240,11 +254,17 @@ impl Lent {
         answer: Result<Result<T, tokio_postgres::Error>, Elapsed>,
     ) -> Result<T, Trouble> {
         if let Ok(answer) = answer {
+            if answer.is_ok() {
+                self.home.rest().until = None;
+            }
             return answer.map_err(|error| trouble_with(&error));
         }
-        // Whoever gets it next would have to wait as well.
+        // Whoever gets it next would have to wait as well, and so would whoever gets
+        // one of those that lie idle: they lead the same way.
         self.spoiled = true;
-        let words = format!("the database has not answered for {} s", PATIENCE.as_secs());
+        self.home.pool.retain(|_, _| false);
+        let words = silent();
+        self.home.begin_rest(&words);
         Err(StoreError::Unsure(words).into())
     }
 
@@ -266,6 +286,10 @@ impl Drop for Lent {
 }
 
 const HAD: &str = "it is had until it is dropped";
+
+fn silent() -> String {
+    format!("the database has not answered for {} s", PATIENCE.as_secs())
+}
 
 /// For what others keep coming in the way of.
 pub(super) fn busy() -> StoreError {
