@@ -361,6 +361,8 @@ struct Idle {
     clock: Clock,
     /// Whether other processes may change tasks.
     shares: bool,
+    /// Whether that is heard of without looking.
+    hears: bool,
 }
 
 impl Idle {
@@ -373,6 +375,7 @@ impl Idle {
             store: shared.store.clone(),
             clock: shared.clock.clone(),
             shares: shared.lease.is_needed(),
+            hears: shared.store.hears(),
         }
     }
 
@@ -392,10 +395,10 @@ impl Idle {
         }
     }
 
-    /// Hears what other processes have changed; listens only while somebody
-    /// waits for that.
+    /// Hears what other processes have changed; where it must look for that, only
+    /// while somebody waits.
     async fn news(&self) {
-        while self.known.resident() == 0 && self.watchers.are_none() {
+        while !self.hears && self.known.resident() == 0 && self.watchers.are_none() {
             tokio::select! {
                 () = self.known.first.notified() => {}
                 () = self.watchers.first.notified() => {}

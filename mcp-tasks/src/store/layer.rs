@@ -55,6 +55,10 @@ pub trait StoreLayer: Send + Sync + 'static {
         self.inner().clock()
     }
 
+    fn hears(&self) -> bool {
+        self.inner().hears()
+    }
+
     fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
         self.inner().enlist(server, now)
     }
@@ -166,6 +170,10 @@ impl<L: StoreLayer> TaskStore for L {
 
     fn clock(&self) -> Option<Timestamp> {
         StoreLayer::clock(self)
+    }
+
+    fn hears(&self) -> bool {
+        StoreLayer::hears(self)
     }
 
     fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {

@@ -197,10 +197,17 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Waits until somebody else may have changed any task, and tells what is known
     /// of that.
     ///
-    /// Called again and again while somebody waits, and only then: a store may
-    /// look a few times a second for as long as it is awaited. Dropping it
-    /// loses nothing. A store of one process never resolves it.
+    /// Called again and again while somebody waits, and only then unless the store
+    /// [hears](Self::hears): it may look a few times a second for as long as it is
+    /// awaited. Dropping it loses nothing. A store of one process never resolves it.
     fn news(&self) -> StoreFuture<'_, News>;
+
+    /// Whether [news](Self::news) comes by itself, and waiting for it costs next to
+    /// nothing: then a server that has nothing to do waits for it too, and takes up
+    /// at once what another leaves. A server asks once.
+    fn hears(&self) -> bool {
+        false
+    }
 
     /// The keys that seal the state of calls which travels through clients,
     /// newest first; the same for all servers on this store. If there is none

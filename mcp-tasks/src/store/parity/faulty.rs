@@ -86,6 +86,10 @@ impl TaskStore for Faulty {
         self.store.clock()
     }
 
+    fn hears(&self) -> bool {
+        self.store.hears()
+    }
+
     fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
         self.call(|| self.store.enlist(server, now))
     }

@@ -11,6 +11,7 @@ use tokio_postgres::config::Host;
 use super::PostgresStore;
 use super::clock::Clock;
 use super::connections::{Connections, PoolPlan};
+use super::deaths::bury_on_time;
 use super::ledger::Ledger;
 use super::listening::listen;
 use super::news::{News, tell};
@@ -152,12 +153,21 @@ impl PostgresBuilder {
         let clock = Clock::new(time(shown));
         let ledger = Ledger::new(pool(self.pool_size)?, pool(1)?, name, clock, news);
         let ledger = Arc::new(ledger);
-        let mut tasks = vec![tokio::spawn(tell(ledger.clone())).abort_handle()];
+        let burying = bury_on_time(Arc::downgrade(&ledger), ledger.deaths.clone());
+        let mut tasks = vec![
+            tokio::spawn(tell(ledger.clone())).abort_handle(),
+            tokio::spawn(burying).abort_handle(),
+        ];
+        let listens = listens_on.is_some();
         if let Some((config, tls)) = listens_on {
             let listening = listen(Arc::downgrade(&ledger), config, tls);
             tasks.push(tokio::spawn(listening).abort_handle());
         }
-        Ok(PostgresStore { ledger, tasks })
+        Ok(PostgresStore {
+            ledger,
+            listens,
+            tasks,
+        })
     }
 }
 

@@ -77,7 +77,13 @@ impl Touch {
     }
 
     fn is_as_long_as(&self, lease: Duration) -> bool {
-        self.since.is_some_and(|since| since.elapsed() >= lease)
+        self.lacks(lease).is_zero() && self.last.is_some_and(|last| last.elapsed() <= lease)
+    }
+
+    /// How long it takes until it is.
+    fn lacks(&self, lease: Duration) -> Duration {
+        self.since
+            .map_or(lease, |since| lease.saturating_sub(since.elapsed()))
     }
 }
 
@@ -109,10 +115,7 @@ impl Queries {
                  )
                  SELECT EXISTS (SELECT FROM renewed), ",
                 now!(),
-                ", EXISTS (SELECT FROM @holders WHERE holder <> $1::int8),
-                 EXISTS (SELECT FROM @holders WHERE holder <> $1::int8 AND lease_until < ",
-                now!(),
-                ")",
+                ", (SELECT min(lease_until) FROM @holders WHERE holder <> $1::int8)",
             )),
             // Whoever claims under one of these has done so before, or finds it gone.
             lock_own: query("SELECT holder FROM @holders WHERE holder = $1::int8 FOR UPDATE"),
@@ -188,24 +191,36 @@ impl Ledger {
             return Ok(false);
         };
         let (renewed, now): (bool, i64) = (row.get(0), row.get(1));
-        let (has_others, has_late): (bool, bool) = (row.get(2), row.get(3));
+        let first_lease: Option<i64> = row.get(2);
         self.clock.set(time(now), asked);
         self.touch().note(me.lease);
-        self.news.has_others(has_others);
-        if renewed && has_late && self.touch().is_as_long_as(me.lease) {
-            self.bury_the_late(&me).await?;
+        self.news.has_others(first_lease.is_some());
+        let left = first_lease.map(|until| u64::try_from(until - now).unwrap_or(0));
+        let left = left.map(Duration::from_millis);
+        if renewed && left.is_some_and(|left| left.is_zero()) {
+            self.bury_the_late().await?;
         }
+        let until_sure = self.touch().lacks(me.lease);
+        self.deaths.expect(left.map(|left| left.max(until_sure)));
         Ok(renewed)
     }
 
-    /// Removes the holders whose leases are over, and sets their tasks free.
-    async fn bury_the_late(&self, me: &Me) -> Result<(), StoreError> {
+    /// Removes the holders whose leases are over, and sets their tasks free, if this
+    /// one can be sure that they have died.
+    pub(super) async fn bury_the_late(&self) -> Result<(), StoreError> {
+        let Some(me) = self.holder() else {
+            return Ok(());
+        };
+        if !self.touch().is_as_long_as(me.lease) {
+            return Ok(());
+        }
         let (holders, tasks) = self
             .remove(&self.queries.holders.lock_late, me.id, true)
             .await?;
         if !holders.is_empty() {
             tracing::info!(?holders, tasks, "holders of tasks have died");
             self.news.tell_of_work();
+            self.news.there_is_work();
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use tokio_postgres::Row as SqlRow;
 
 use super::clock::Clock;
 use super::connections::{Connections, Lent, busy};
+use super::deaths::Deaths;
 use super::holders::{Me, Touch};
 use super::news::News;
 use super::query::{Name, Query};
@@ -45,6 +46,7 @@ pub(super) struct Ledger {
     /// The holder that this store's handle is, once it has enlisted.
     me: Mutex<Option<Arc<Me>>>,
     pub(super) touch: Mutex<Touch>,
+    pub(super) deaths: Arc<Deaths>,
     /// Live tasks as they were when they were last changed here.
     tasks: Mutex<Recent<(Row, TaskState)>>,
     pub(super) snapshots: Snapshots,
@@ -184,6 +186,7 @@ impl Ledger {
             news,
             me: Mutex::default(),
             touch: Mutex::default(),
+            deaths: Arc::default(),
             tasks: Mutex::new(Recent::new(TASKS)),
             snapshots: Snapshots::default(),
             handover: Handover::default(),
@@ -305,8 +308,12 @@ impl Ledger {
     async fn put(&self, task: &mut Task) -> Result<bool, StoreError> {
         let put = self.prepare(task);
         let (query, values) = put.statement(&self.queries);
-        let written = self.connections.write(query, &values).await?;
-        let done = !written.is_empty();
+        let written = self.connections.write(query, &values).await;
+        if let Err(StoreError::Unsure(_)) = written {
+            // It may be there, and whoever tries again finds nothing left to change.
+            self.tell(task);
+        }
+        let done = !written?.is_empty();
         if done {
             self.has_put(task, put.snapshot.as_deref());
         }

@@ -8,6 +8,7 @@ mod changes;
 mod claims;
 mod clock;
 mod connections;
+mod deaths;
 mod elapse;
 mod holders;
 mod ledger;
@@ -87,6 +88,8 @@ use crate::task::{
 /// carries, and how to run replicas.
 pub struct PostgresStore {
     ledger: Arc<Ledger>,
+    /// Whether there is a connection on which others are heard.
+    listens: bool,
     /// What goes on in the background; ends with the store.
     tasks: Vec<AbortHandle>,
 }
@@ -219,6 +222,10 @@ impl TaskStore for PostgresStore {
 
     fn news(&self) -> StoreFuture<'_, News> {
         StoreFuture::new(self.ledger.news())
+    }
+
+    fn hears(&self) -> bool {
+        self.listens
     }
 
     fn sealing_keys(&self, fresh: SealingKey, now: Timestamp) -> StoreFuture<'_, KeyRing> {

@@ -31,6 +31,9 @@ const LOOK_WHEN_DEAF: Duration = Duration::from_secs(1);
 /// What was found once is looked for again so soon, until it is dealt with.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// What could not be told is told so much later.
+const TELL_AGAIN: Duration = Duration::from_millis(500);
+
 /// Bytes of ids in one message; PostgreSQL takes 8,000 in all.
 const ROOM: usize = 7000;
 
@@ -63,14 +66,20 @@ pub(super) struct Message {
     /// Whether a new holder wants to be known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hello: bool,
+    /// Whether there was more, which could not be told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
     /// Tasks that have changed.
     #[serde(default, skip_serializing_if = "HashSet::is_empty")]
     ids: HashSet<TaskId>,
+    /// Whether it is for those too who have not been heard of yet.
+    #[serde(skip)]
+    to_anybody: bool,
 }
 
 impl Message {
     fn is_empty(&self) -> bool {
-        self.to.is_empty() && !self.work && !self.hello && self.ids.is_empty()
+        self.to.is_empty() && !self.work && !self.hello && !self.more && self.ids.is_empty()
     }
 }
 
@@ -129,7 +138,10 @@ impl News {
     /// The name under which something is told, and heard if others tell it.
     pub(super) fn begin_as(&self, me: HolderId) {
         self.me.store(me.0, Ordering::Relaxed);
-        self.to_tell().hello = true;
+        let mut message = self.to_tell();
+        message.hello = true;
+        message.to_anybody = true;
+        drop(message);
         self.something_to_tell.notify_one();
         // What was told before there was anybody to hear it.
         self.heard().next_look = Some(Instant::now() + LOOK_AGAIN);
@@ -157,12 +169,19 @@ impl News {
         self.something_to_tell.notify_one();
     }
 
+    /// There is something to claim here too.
+    pub(super) fn there_is_work(&self) {
+        self.heard().work = true;
+        self.something_heard.notify_one();
+    }
+
     /// What is to be told now, as texts that each fit.
     fn take_texts(&self) -> Vec<String> {
         let mut message = std::mem::take(&mut *self.to_tell());
         message.from = self.me.load(Ordering::Relaxed);
         let others = self.others.load(Ordering::Relaxed);
-        if message.is_empty() || !(others || message.hello || !message.to.is_empty()) {
+        let wanted = others || message.to_anybody || !message.to.is_empty();
+        if message.is_empty() || !wanted {
             return Vec::new();
         }
         let mut ids = std::mem::take(&mut message.ids).into_iter().peekable();
@@ -200,6 +219,9 @@ impl News {
             return HashSet::new();
         }
         self.has_others(true);
+        if message.more {
+            self.may_have_missed_something();
+        }
         let mut heard = self.heard();
         heard.changed.extend(message.ids.iter().cloned());
         if heard.changed.len() > MOST {
@@ -335,11 +357,14 @@ impl Ledger {
     /// Tells others that there are tasks to claim, and returns when it is told.
     pub(super) async fn tell_of_work_now(&self) {
         self.news.tell_of_work();
-        self.tell_others().await;
+        self.news.to_tell().to_anybody = true;
+        // If it cannot be told, whoever takes the lease will find out.
+        self.tell_others().await.ok();
     }
 
-    /// Tells others what there is to tell.
-    pub(super) async fn tell_others(&self) {
+    /// Tells others what there is to tell; if that fails, there is still to tell that
+    /// there was something.
+    async fn tell_others(&self) -> Result<(), StoreError> {
         for text in self.news.take_texts() {
             let channel = self.name.channel();
             let told = self
@@ -347,10 +372,13 @@ impl Ledger {
                 .write(&self.queries.news.notify, &[&channel, &text])
                 .await;
             if let Err(error) = told {
-                // They look now and again, and when they can be reached again.
-                tracing::debug!(%error, "other replicas could not be told of changes");
+                let mut message = self.news.to_tell();
+                message.more = true;
+                message.to_anybody = true;
+                return Err(error);
             }
         }
+        Ok(())
     }
 }
 
@@ -358,7 +386,10 @@ impl Ledger {
 pub(super) async fn tell(ledger: Arc<Ledger>) {
     loop {
         ledger.news.something_to_tell.notified().await;
-        ledger.tell_others().await;
+        while let Err(error) = ledger.tell_others().await {
+            tracing::debug!(%error, "other replicas could not be told of changes, trying again");
+            tokio::time::sleep(TELL_AGAIN).await;
+        }
     }
 }
 
@@ -387,6 +418,23 @@ mod tests {
         assert_eq!(there.heard().calls, 1);
         assert!(here.take_texts().is_empty());
         assert!(texts.iter().all(|text| here.hear(text).is_empty()));
+    }
+
+    #[test]
+    fn who_hears_that_there_was_more_looks_for_it() {
+        let (here, there) = (News::new(), News::new());
+        here.begin_as(HolderId(1));
+        there.begin_as(HolderId(2));
+        here.take_texts();
+        // What was to be told then is gone.
+        here.has_others(true);
+        here.to_tell().more = true;
+        let texts = here.take_texts();
+        assert_eq!(texts.len(), 1);
+        there.hear(&texts[0]);
+        let heard = there.heard();
+        assert!(heard.any && heard.work);
+        assert_eq!(heard.calls, 1);
     }
 
     #[test]
