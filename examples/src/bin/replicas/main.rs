@@ -90,12 +90,7 @@ struct Replica {
 impl Replica {
     /// Brings a release to a region. Here it only takes its time; a real one would
     /// tell the region `step_key()`, by which it knows an attempt that is repeated.
-    async fn deploy(
-        &self,
-        release: &str,
-        region: &str,
-        pause: u64,
-    ) -> Region {
+    async fn deploy(&self, release: &str, region: &str, pause: u64) -> Region {
         eprintln!("{}: {release} to {region}", self.name);
         tokio::time::sleep(Duration::from_millis(pause)).await;
         Region {
