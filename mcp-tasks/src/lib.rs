@@ -345,6 +345,9 @@ pub use store::SqliteStore;
 pub use store::{MemoryStore, TaskStore};
 pub use task::{Caller, ClientInfo, Meta};
 
+#[cfg(feature = "postgres")]
+pub mod guide;
+
 /// What task functions usually need: `use mcp_tasks::prelude::*`.
 pub mod prelude {
     pub use std::time::Duration;

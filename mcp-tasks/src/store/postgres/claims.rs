@@ -87,7 +87,7 @@ const CLAIM: &str = concat!(
             SELECT caller FROM next WHERE caller IS NOT NULL LIMIT $3::int8
         ) n
     ), ready AS (
-        SELECT r.task FROM (
+        SELECT r.task, r.turn AS place FROM (
             SELECT r.task, row_number() OVER (PARTITION BY turns.caller ORDER BY r.task) AS turn
             FROM turns, LATERAL (
                 SELECT t.task FROM @tasks t WHERE ",
@@ -96,7 +96,7 @@ const CLAIM: &str = concat!(
             ) r
         ) r ORDER BY turn, task LIMIT 4 * $3::int8
     ), due AS (
-        SELECT d.task FROM unnest($2::int4[]) AS c(code), LATERAL (
+        SELECT d.task, d.wake_at AS place FROM unnest($2::int4[]) AS c(code), LATERAL (
             SELECT t.task, t.wake_at FROM @tasks t
             WHERE t.holder = 0 AND t.wake_at BETWEEN 1 AND 9223372036854775806
                 AND t.code = c.code AND t.wake_at <= ",
@@ -118,13 +118,13 @@ const CLAIM: &str = concat!(
                 AND t.held_build > $5::text LIMIT $3::int8)
         ) h LIMIT 4 * $3::int8
     ), found AS (
-        SELECT task, 0 AS kind FROM ready UNION ALL SELECT task, 1 FROM due
-        UNION ALL SELECT task, 2 FROM held
+        SELECT task, 0 AS kind, place FROM ready UNION ALL SELECT task, 1, place FROM due
+        UNION ALL SELECT task, 2, 0 FROM held
     ), free AS (
         SELECT t.task, t.recover FROM @tasks t JOIN found ON t.task = found.task
         WHERE t.holder = 0 AND t.wake_at <> -2 AND (t.held > 0 OR t.wake_at <= ",
     now!(),
-    ") ORDER BY found.kind LIMIT $3::int8 FOR UPDATE OF t SKIP LOCKED
+    ") ORDER BY found.kind, found.place, t.task LIMIT $3::int8 FOR UPDATE OF t SKIP LOCKED
     ), taken AS (
         UPDATE @tasks t SET ",
     take!(),

@@ -84,8 +84,8 @@ use crate::task::{
 ///
 /// Gives up the lease, if the runtime lives for as long as that takes.
 ///
-/// [Scaling out](crate::guide::scaling) says what a task costs, what a database
-/// carries, and how to run replicas.
+/// [`guide::replicas`](crate::guide::replicas) is about running replicas, and
+/// [`guide::scaling`](crate::guide::scaling) about what they cost and how far they go.
 pub struct PostgresStore {
     ledger: Arc<Ledger>,
     /// Whether there is a connection on which others are heard.
