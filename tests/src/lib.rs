@@ -27,6 +27,7 @@ pub mod scripted;
 mod session;
 mod stdio;
 mod store_file;
+pub mod trial;
 mod visitor;
 mod web;
 

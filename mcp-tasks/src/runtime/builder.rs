@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, RwLock, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::clock::Clock;
@@ -278,6 +278,7 @@ impl RuntimeBuilder {
                 watchers: Arc::default(),
                 agenda: Arc::default(),
                 enlisted: OnceCell::new(),
+                identity: RwLock::default(),
                 loops: Loops::default(),
                 stop: CancellationToken::new(),
             }

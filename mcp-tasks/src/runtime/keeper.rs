@@ -147,23 +147,6 @@ impl Shared {
         });
     }
 
-    /// Waits until the store knows this server.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the store says.
-    pub(super) async fn enlisted(self: &Arc<Self>) -> Result<(), StoreError> {
-        let enlisted = self.enlisted.get_or_try_init(|| self.enlist());
-        enlisted.await.copied()
-    }
-
-    async fn enlist(&self) -> Result<(), StoreError> {
-        let asked = both_clocks();
-        self.store.enlist(&self.server, self.now()).await?;
-        self.lease.extend(asked, self.lease_time());
-        Ok(())
-    }
-
     /// Counts the tasks that live, where only this process knows them.
     pub(super) fn one_more(&self) {
         if !self.lease.is_needed() {
@@ -175,10 +158,6 @@ impl Shared {
         if !self.lease.is_needed() {
             figures::one_less_is_live();
         }
-    }
-
-    fn lease_time(&self) -> Duration {
-        Duration::from_millis(self.server.lease_ms)
     }
 
     /// Lets everybody concerned know of a change that was made in the store.
@@ -230,8 +209,7 @@ impl Shared {
             tools: &self.versions,
             limit,
         };
-        let mark = self.mark();
-        let work = self.store.claim(&wanted, self.now()).await?;
+        let (work, mark) = self.claim_under_lease(&wanted).await?;
         if let Some(at) = work.next {
             self.agenda.claim_at(at);
         }
@@ -265,26 +243,6 @@ impl Shared {
         }
         Ok(())
     }
-
-    /// If it is not known what a claim has given, nobody would run it: then all
-    /// claims are given up, and made again.
-    async fn forget_claims_after(self: &Arc<Self>, error: &StoreError) {
-        if matches!(error, StoreError::Unsure(_)) {
-            self.begin_anew().await;
-        }
-    }
-
-    /// Begins anew under another lease; all that was claimed is lost.
-    async fn begin_anew(self: &Arc<Self>) {
-        tracing::warn!("the claims on tasks were lost; what ran here is run elsewhere, or again");
-        self.lease.lose();
-        self.known.poke_all();
-        while let Err(error) = self.enlist().await {
-            tracing::error!(%error, "could not enlist with the store, trying again");
-            tokio::time::sleep(Duration::from_millis(RETRY_MS)).await;
-        }
-        self.agenda.claim_at(Timestamp::default());
-    }
 }
 
 /// Claims one task and runs it, after something arrived for it.
@@ -297,14 +255,12 @@ async fn take_up(shared: Arc<Shared>, id: TaskId) {
         tools: &shared.versions,
         limit: 1,
     };
-    let enlisted = shared.enlisted().await;
-    let mark = shared.mark();
-    let claimed = match enlisted {
-        Ok(()) => shared.store.claim(&wanted, shared.now()).await,
+    let claimed = match shared.enlisted().await {
+        Ok(()) => shared.claim_under_lease(&wanted).await,
         Err(error) => Err(error),
     };
     match claimed {
-        Ok(work) => {
+        Ok((work, mark)) => {
             for claim in work.claims {
                 shared.resume(claim, mark);
             }

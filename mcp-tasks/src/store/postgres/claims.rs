@@ -11,7 +11,7 @@ use tokio_postgres::Row as SqlRow;
 use tokio_postgres::types::ToSql;
 
 use super::holders::Me;
-use super::ledger::{Ledger, Worked, journal_in, replay};
+use super::ledger::{Ledger, Task, Worked, journal_in, replay};
 use super::query::Query;
 use super::row::{COLUMNS, Row, columns};
 use super::schema::now;
@@ -227,6 +227,14 @@ impl Queries {
     }
 }
 
+/// Whoever hears that nothing has happened would leave what was claimed to nobody.
+fn claimed_all_the_same(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Unavailable(words) => StoreError::Unsure(words),
+        error => error,
+    }
+}
+
 /// A task that was just claimed, and is not ready to be run.
 struct Taken {
     id: TaskId,
@@ -304,19 +312,26 @@ impl Ledger {
         let last: Option<String> = first.get(3);
         let next = last.filter(|_| callers >= most).map(|last| last + "\u{1}");
         *self.cursor() = next.unwrap_or_default();
-        if due >= 4 * most {
-            let more = &self.queries.claims.wake_more;
-            self.connections.write(more, &[&codes]).await?;
-        }
         if ready + due > count {
             // Others are at them; if they leave them after all, somebody must look.
             work.next = Some(self.clock.now().plus_millis(PASSED_OVER_MS));
         }
-        self.prepare_claims(me, taken, &mut work).await?;
-        if has_suspects && work.claims.len() < limit {
-            self.claim_suspect(me, codes, None, &mut work).await?;
+        let is_any = !taken.is_empty();
+        let rest = async {
+            if due >= 4 * most {
+                let more = &self.queries.claims.wake_more;
+                self.connections.write(more, &[&codes]).await?;
+            }
+            self.prepare_claims(me, taken, &mut work).await?;
+            if has_suspects && work.claims.len() < limit {
+                self.claim_suspect(me, codes, None, &mut work).await?;
+            }
+            Ok(())
+        };
+        match rest.await {
+            Err(error) if is_any => Err(claimed_all_the_same(error)),
+            rest => rest.map(|()| work),
         }
-        Ok(work)
     }
 
     async fn claim_one(&self, me: &Me, codes: &[i32], id: &TaskId) -> Result<Work, StoreError> {
@@ -330,8 +345,8 @@ impl Ledger {
             .await?;
         let taken: Vec<Taken> = rows.iter().filter_map(|row| Taken::read(row, 0)).collect();
         if !taken.is_empty() {
-            self.prepare_claims(me, taken, &mut work).await?;
-            return Ok(work);
+            let prepared = self.prepare_claims(me, taken, &mut work).await;
+            return prepared.map(|()| work).map_err(claimed_all_the_same);
         }
         self.claim_suspect(me, codes, Some(id), &mut work).await?;
         Ok(work)
@@ -369,7 +384,8 @@ impl Ledger {
             Err(Trouble::Refused(error)) => return Err(error),
         };
         let taken = rows.iter().filter_map(|row| Taken::read(row, 0)).collect();
-        self.prepare_claims(me, taken, work).await
+        let prepared = self.prepare_claims(me, taken, work).await;
+        prepared.map_err(claimed_all_the_same)
     }
 
     /// Reads the journals of tasks that were claimed, and notes in them what has to
@@ -412,7 +428,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The claim on one task; none if it is another's already.
+    /// The claim on one task; none if it is another's already, or has ended.
     async fn prepare_claim(
         &self,
         taken: &Taken,
@@ -420,10 +436,21 @@ impl Ledger {
         alone: bool,
     ) -> Result<Option<Claim>, StoreError> {
         let Taken { id, row, recover } = taken;
+        let mut row = row.clone();
         let mut journal = match journal {
             Some(sql) => journal_in(id, sql, 1)?,
             None => Vec::new(),
         };
+        if journal.last().map(|entry| entry.seq) != Some(row.seq) {
+            // Others have appended since it was claimed: they need no claim.
+            let is_mine =
+                |now: &Task| now.row.fencing == row.fencing && now.row.holder == row.holder;
+            let now = self.load(id, Access::Server).await?.filter(is_mine);
+            let Some((its, Some(read))) = now.map(|now| (now.row, now.journal)) else {
+                return Ok(None);
+            };
+            (row, journal) = (its, read);
+        }
         let state = replay(id, &journal, row.seq)?;
         let mut claim = Claim {
             fencing: row.fencing,

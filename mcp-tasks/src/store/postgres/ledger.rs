@@ -247,7 +247,11 @@ impl Ledger {
     }
 
     /// Reads a task that exists for `access`.
-    async fn load(&self, id: &TaskId, access: Access<'_>) -> Result<Option<Task>, StoreError> {
+    pub(super) async fn load(
+        &self,
+        id: &TaskId,
+        access: Access<'_>,
+    ) -> Result<Option<Task>, StoreError> {
         let caller = caller_of(access).map(kept);
         let rows = self
             .connections
