@@ -130,9 +130,9 @@ impl Run {
             let mut player = self.player(self.new_record(*case), chance.fork());
             player.longest_ms = 20;
             players.spawn(async move {
-                let played = player.play().await;
+                let end = player.play().await;
                 let id = || player.record.lock().ok()?.id.clone();
-                played.map_err(|problem| Finding::of(id(), problem))
+                end.map_err(|problem| Finding::of(id(), problem))
             });
         }
         while let Some(played) = players.join_next().await {
@@ -165,9 +165,9 @@ impl Run {
                 while !*stopped.borrow() {
                     let record = run.new_record(*chance.pick(&run.cases));
                     let mut player = run.player(record.clone(), chance.fork());
-                    let played = player.play().await;
+                    let end = player.play().await;
                     let id = || record.lock().ok()?.id.clone();
-                    played.map_err(|problem| Finding::of(id(), problem))?;
+                    end.map_err(|problem| Finding::of(id(), problem))?;
                 }
                 Ok(())
             });
@@ -222,8 +222,8 @@ impl Run {
             *its = Some(id.clone());
             let mut player = self.player(record.clone(), chance.fork());
             orphans.spawn(async move {
-                let played = player.play().await;
-                played.map_err(|problem| Finding::of(Some(id), problem))
+                let end = player.play().await;
+                end.map_err(|problem| Finding::of(Some(id), problem))
             });
         }
         self.calm(orphans).await
