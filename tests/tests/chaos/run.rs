@@ -84,7 +84,7 @@ impl Run {
         self.fleet.log.add("the faults are over".to_owned());
         self.calm(load).await?;
         self.adopt(&mut chance).await?;
-        let calm = began.elapsed() - stormy;
+        let calm = began.elapsed().saturating_sub(stormy);
         self.idle().await?;
         self.agree(&mut chance).await?;
         let mut tally = self.judge(&models).await?;
@@ -183,22 +183,20 @@ impl Run {
             }
             Ok(())
         };
-        match timeout(PATIENCE, all).await {
-            Ok(played) => played,
-            Err(_) => {
-                let records = self.records();
-                let stuck = records
-                    .iter()
-                    .filter(|it| it.id.is_some() && it.end.is_none());
-                let stuck: Vec<_> = stuck.filter_map(|record| record.id.clone()).collect();
-                let problem = format!(
-                    "{} tasks have not ended in {} s of calm",
-                    stuck.len(),
-                    PATIENCE.as_secs()
-                );
-                Err(Finding::of(stuck, problem))
-            }
+        if let Ok(played) = timeout(PATIENCE, all).await {
+            return played;
         }
+        let records = self.records();
+        let stuck = records
+            .iter()
+            .filter(|it| it.id.is_some() && it.end.is_none());
+        let stuck: Vec<_> = stuck.filter_map(|record| record.id.clone()).collect();
+        let problem = format!(
+            "{} tasks have not ended in {} s of calm",
+            stuck.len(),
+            PATIENCE.as_secs()
+        );
+        Err(Finding::of(stuck, problem))
     }
 
     /// Plays for the tasks of calls that their clients have given up.
