@@ -215,6 +215,6 @@ async fn another_process() {
         let cluster = Cluster::start_new().await;
         let folder = cluster.socket_folder().display();
         println!("\n> {} {folder}", cluster.port());
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

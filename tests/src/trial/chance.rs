@@ -14,6 +14,7 @@ impl Chance {
     }
 
     /// Another one, whose draws have nothing to do with those of this.
+    #[must_use]
     pub fn fork(&mut self) -> Self {
         Self(self.next())
     }

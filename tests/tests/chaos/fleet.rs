@@ -249,7 +249,7 @@ impl Fleet {
     ///
     /// What it had died of before.
     pub(crate) async fn kill(&self, grip: &mut Grip) -> Result<(), String> {
-        self.lives(grip)?;
+        Self::lives(grip)?;
         self.log.add(format!("{} is killed", grip.hand.name));
         self.log.count(|counts| &mut counts.kills);
         // A moment longer somebody speaks to it.
@@ -354,7 +354,7 @@ impl Fleet {
     /// # Errors
     ///
     /// What it died of.
-    pub(crate) fn lives(&self, grip: &mut Grip) -> Result<(), String> {
+    pub(crate) fn lives(grip: &mut Grip) -> Result<(), String> {
         let Hand { mortal, name, .. } = &mut *grip.hand;
         let Some(mortal) = mortal else {
             return Ok(());
@@ -377,7 +377,10 @@ impl Fleet {
             let said = said.unwrap_or_default();
             let lines: Vec<&str> = said.lines().collect();
             let last = &lines[lines.len().saturating_sub(25)..];
-            text += &format!("{}:\n{}\n", grip.hand.name, last.join("\n"));
+            text += &grip.hand.name;
+            text += ":\n";
+            text += &last.join("\n");
+            text += "\n";
         }
         text
     }

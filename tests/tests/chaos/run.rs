@@ -84,7 +84,7 @@ impl Run {
         self.fleet.log.add("the faults are over".to_owned());
         self.calm(load).await?;
         self.adopt(&mut chance).await?;
-        let calm = began.elapsed() - stormy;
+        let calm = began.elapsed().saturating_sub(stormy);
         self.idle().await?;
         self.agree(&mut chance).await?;
         let mut tally = self.judge(&models).await?;
@@ -130,9 +130,9 @@ impl Run {
             let mut player = self.player(self.new_record(*case), chance.fork());
             player.longest_ms = 20;
             players.spawn(async move {
-                let played = player.play().await;
+                let end = player.play().await;
                 let id = || player.record.lock().ok()?.id.clone();
-                played.map_err(|problem| Finding::of(id(), problem))
+                end.map_err(|problem| Finding::of(id(), problem))
             });
         }
         while let Some(played) = players.join_next().await {
@@ -165,9 +165,9 @@ impl Run {
                 while !*stopped.borrow() {
                     let record = run.new_record(*chance.pick(&run.cases));
                     let mut player = run.player(record.clone(), chance.fork());
-                    let played = player.play().await;
+                    let end = player.play().await;
                     let id = || record.lock().ok()?.id.clone();
-                    played.map_err(|problem| Finding::of(id(), problem))?;
+                    end.map_err(|problem| Finding::of(id(), problem))?;
                 }
                 Ok(())
             });
@@ -183,22 +183,20 @@ impl Run {
             }
             Ok(())
         };
-        match timeout(PATIENCE, all).await {
-            Ok(played) => played,
-            Err(_) => {
-                let records = self.records();
-                let stuck = records
-                    .iter()
-                    .filter(|it| it.id.is_some() && it.end.is_none());
-                let stuck: Vec<_> = stuck.filter_map(|record| record.id.clone()).collect();
-                let problem = format!(
-                    "{} tasks have not ended in {} s of calm",
-                    stuck.len(),
-                    PATIENCE.as_secs()
-                );
-                Err(Finding::of(stuck, problem))
-            }
+        if let Ok(played) = timeout(PATIENCE, all).await {
+            return played;
         }
+        let records = self.records();
+        let stuck = records
+            .iter()
+            .filter(|it| it.id.is_some() && it.end.is_none());
+        let stuck: Vec<_> = stuck.filter_map(|record| record.id.clone()).collect();
+        let problem = format!(
+            "{} tasks have not ended in {} s of calm",
+            stuck.len(),
+            PATIENCE.as_secs()
+        );
+        Err(Finding::of(stuck, problem))
     }
 
     /// Plays for the tasks of calls that their clients have given up.
@@ -222,8 +220,8 @@ impl Run {
             *its = Some(id.clone());
             let mut player = self.player(record.clone(), chance.fork());
             orphans.spawn(async move {
-                let played = player.play().await;
-                played.map_err(|problem| Finding::of(Some(id), problem))
+                let end = player.play().await;
+                end.map_err(|problem| Finding::of(Some(id), problem))
             });
         }
         self.calm(orphans).await

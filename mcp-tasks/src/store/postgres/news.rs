@@ -55,6 +55,10 @@ pub(super) struct News {
 
 /// One NOTIFY.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a word of the message"
+)]
 pub(super) struct Message {
     from: i64,
     /// The holders of tasks that others have appended to.

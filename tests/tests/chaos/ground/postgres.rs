@@ -133,7 +133,7 @@ impl Postgres {
     }
 
     async fn connect(&self) -> Result<tokio_postgres::Client, tokio_postgres::Error> {
-        mcp_tasks_tests::postgres::connect(&self.database.url()).await
+        mcp_tasks_tests::postgres::connect(self.database.url()).await
     }
 
     /// The task that a call has made, if it has.
