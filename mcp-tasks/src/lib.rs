@@ -223,6 +223,8 @@
 //! | `http` (default) | streamable HTTP, as a server or a tower service; axum |
 //! | `server` (with `http`) | stdio, and rmcp for everything that is not ours |
 //! | `sqlite` (default) | `SqliteStore`: rusqlite with SQLite bundled |
+//! | `postgres` | `PostgresStore`: the same server on any number of machines |
+//! | `postgres-tls` | the same with TLS (`sslmode=require` in the URL) |
 //! | `client` | [`client`], over stdio and streamable HTTP; reqwest with rustls |
 //! | `client-stdio` (with `client`) | the same without HTTP |
 //! | `cli` | the program `mcp-tasks`: `cargo install mcp-tasks --features cli`; clap, inquire, indicatif |
@@ -347,15 +349,22 @@ pub use rmcp;
 pub use runtime::{Limits, Tasks};
 #[cfg(feature = "server")]
 pub use server::TaskServer;
+#[cfg(feature = "postgres")]
+pub use store::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
 pub use store::{MemoryStore, TaskStore};
 pub use task::{Caller, ClientInfo, Meta};
 
+#[cfg(feature = "postgres")]
+pub mod guide;
+
 /// What task functions usually need: `use mcp_tasks::prelude::*`.
 pub mod prelude {
     pub use std::time::Duration;
 
+    #[cfg(feature = "postgres")]
+    pub use crate::PostgresStore;
     #[cfg(feature = "sqlite")]
     pub use crate::SqliteStore;
     #[cfg(feature = "server")]

@@ -86,6 +86,7 @@ pub(crate) fn program(example: &str) -> PathBuf {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--package", "mcp-tasks-examples"])
         .args(["--bin", example, "--message-format", "json"])
+        .args(features(example))
         .current_dir(root())
         .stderr(Stdio::inherit())
         .output()
@@ -96,6 +97,14 @@ pub(crate) fn program(example: &str) -> PathBuf {
     let program = program.expect("Cargo names the program that it built");
     programs.push((example.to_owned(), program.clone()));
     program
+}
+
+/// What it takes to have an example built.
+fn features(example: &str) -> &'static [&'static str] {
+    match example {
+        "replicas" => &["--features", "postgres"],
+        _ => &[],
+    }
 }
 
 /// The program that one of Cargo's messages names, if any.

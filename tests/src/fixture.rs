@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::launch::{Launch, Transport};
+use crate::postgres::Database;
 use crate::{PATIENCE, StoreFile};
 
 /// A running fixture server; killed when it is dropped.
@@ -61,6 +62,11 @@ impl Fixture {
         self.launch.file().expect("this server has a store file")
     }
 
+    /// The database that it keeps its tasks in.
+    pub fn database(&self) -> &Database {
+        self.launch.database().expect("this server has a database")
+    }
+
     /// Resident memory of the process in bytes, where the system tells.
     pub fn resident_memory(&self) -> Option<u64> {
         let id = self.child.id()?;
@@ -93,8 +99,19 @@ impl Fixture {
 
     /// Sends it SIGTERM, and waits until it has ended.
     pub async fn terminate(&mut self) -> ExitStatus {
-        kill_process(self.id(), Signal::TERM).expect("it can be told to end");
+        self.tell_to_end();
         self.ended().await
+    }
+
+    /// Whether the process has not ended.
+    pub fn is_running(&mut self) -> bool {
+        let ended = self.child.try_wait();
+        ended.expect("a child can be waited for").is_none()
+    }
+
+    /// Sends it SIGTERM.
+    pub fn tell_to_end(&self) {
+        kill_process(self.id(), Signal::TERM).expect("it can be told to end");
     }
 
     /// Starts a process that has ended again, on what it left.
@@ -103,7 +120,7 @@ impl Fixture {
     }
 
     /// Waits until the process has ended by itself.
-    async fn ended(&mut self) -> ExitStatus {
+    pub async fn ended(&mut self) -> ExitStatus {
         let ended = timeout(PATIENCE, self.child.wait()).await;
         let ended = ended.unwrap_or_else(|_| panic!("it does not end: {}", self.said()));
         ended.expect("a child can be waited for")

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::example::program;
+use crate::postgres::Database;
 use crate::stdio::StdioWire;
 use crate::{Fixture, Gone, Mortal, PATIENCE, StoreFile};
 
@@ -47,7 +48,38 @@ pub struct Launch {
     stdio: &'static [&'static str],
     flags: Vec<String>,
     environment: Vec<(&'static str, String)>,
-    file: Option<StoreFile>,
+    place: Option<Place>,
+}
+
+/// What servers keep their tasks in.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A SQLite file.
+    File(StoreFile),
+    /// A PostgreSQL database.
+    Database(Database),
+}
+
+impl From<&StoreFile> for Place {
+    fn from(file: &StoreFile) -> Self {
+        Self::File(file.clone())
+    }
+}
+
+impl From<&Database> for Place {
+    fn from(database: &Database) -> Self {
+        Self::Database(database.clone())
+    }
+}
+
+impl Place {
+    /// What `--store` is given.
+    pub fn flag(&self) -> String {
+        match self {
+            Self::File(file) => file.flag(),
+            Self::Database(database) => database.url().to_owned(),
+        }
+    }
 }
 
 /// A server that would not start.
@@ -78,7 +110,7 @@ impl Launch {
             stdio,
             flags: Vec::new(),
             environment: Vec::new(),
-            file: None,
+            place: None,
         }
     }
 
@@ -94,9 +126,9 @@ impl Launch {
         self
     }
 
-    /// With its tasks in this file.
-    pub fn on(mut self, file: &StoreFile) -> Self {
-        self.file = Some(file.clone());
+    /// With its tasks in this file, or in this database.
+    pub fn on(mut self, place: impl Into<Place>) -> Self {
+        self.place = Some(place.into());
         self
     }
 
@@ -106,9 +138,25 @@ impl Launch {
         self
     }
 
+    /// What it keeps its tasks in, beside its memory.
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
     /// The file that it keeps its tasks in, if any.
     pub fn file(&self) -> Option<&StoreFile> {
-        self.file.as_ref()
+        match self.place.as_ref()? {
+            Place::File(file) => Some(file),
+            Place::Database(_) => None,
+        }
+    }
+
+    /// The database that it keeps its tasks in, if any.
+    pub fn database(&self) -> Option<&Database> {
+        match self.place.as_ref()? {
+            Place::File(_) => None,
+            Place::Database(database) => Some(database),
+        }
     }
 
     /// Starts a server and waits until it can be spoken to.
@@ -163,8 +211,8 @@ impl Launch {
             Transport::Stdio => command.args(self.stdio),
         };
         command.args(&self.flags);
-        if let Some(file) = &self.file {
-            command.args(["--store", &file.flag()]);
+        if let Some(place) = &self.place {
+            command.args(["--store", &place.flag()]);
         }
         command
             // What memory a test sees must not depend on the machine's cores.

@@ -4,6 +4,7 @@
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -47,6 +48,29 @@ impl Mortal {
         // One that has ended needs no killing.
         drop(self.child.start_kill());
         self.ended().await
+    }
+
+    /// Stops it where it is with SIGSTOP, if it has not ended.
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on, with SIGCONT.
+    pub fn unpause(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let id = self.child.id().and_then(|id| i32::try_from(id).ok());
+        if let Some(id) = id.and_then(Pid::from_raw) {
+            // It may have ended, and is not waited for yet.
+            kill_process(id, signal).ok();
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn has_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("a child can be looked at")
     }
 
     /// Waits until it has ended by itself, and has said all that it said.

@@ -17,9 +17,17 @@ fn refusal(flags: &[&str]) -> String {
 
 #[test]
 fn what_this_version_lacks_is_refused_with_what_there_is() {
-    for store in ["postgres://localhost", "sqlite", "sqlite:", "disk", ""] {
+    for store in [
+        "postgres",
+        "postgres:tasks",
+        "mysql://localhost",
+        "sqlite",
+        "sqlite:",
+        "disk",
+        "",
+    ] {
         let words = refusal(&["--stdio", "--store", store]);
-        for there_is in ["`memory`", "`sqlite:FILE`"] {
+        for there_is in ["`memory`", "`sqlite:FILE`", "`postgres://"] {
             assert!(words.contains(there_is), "{words}");
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, RwLock};
 use tokio_util::sync::CancellationToken;
 
 use super::clock::Clock;
@@ -73,7 +73,7 @@ impl RuntimeBuilder {
             park_after: PARK_AFTER,
             max_recoveries: MAX_RECOVERIES,
             inbox: Inbox::default(),
-            clock: Clock::HOST,
+            clock: Clock::Host,
             state_keys: None,
             unfit_forms: Vec::new(),
         }
@@ -270,6 +270,7 @@ impl RuntimeBuilder {
                 older,
                 states: States::from_map(self.states),
                 lease: Lease::new(store.is_durable()),
+                clock: self.clock.or_that_of(&store),
                 store,
                 server,
                 calls: Arc::default(),
@@ -281,11 +282,11 @@ impl RuntimeBuilder {
                 max_recoveries: self.max_recoveries,
                 inbox: self.inbox,
                 ids: Ids::default(),
-                clock: self.clock,
                 known: Arc::default(),
                 watchers: Arc::default(),
                 agenda: Arc::default(),
                 enlisted: OnceCell::new(),
+                identity: RwLock::default(),
                 loops: Loops::default(),
                 stop: CancellationToken::new(),
             }

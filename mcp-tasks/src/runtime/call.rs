@@ -15,11 +15,11 @@ use tokio::sync::oneshot;
 use super::driver::{Driver, OpenCall, ProgressSink, SessionClient, Window};
 use super::output::Called;
 use super::rounds::{Opened, Retry, Round, code_has_changed};
-use super::{RETRY_MS, Runtime, Shared, Support, Tool, limit_reached, store_failed};
+use super::{Mark, RETRY_MS, Runtime, Shared, Support, Tool, limit_reached, store_failed};
 use crate::flow::{Context, Given, Needs};
 use crate::observe::{TraceContext, figures, story};
 use crate::protocol::{Capabilities, ProtocolError};
-use crate::store::{Delivery, LiveLimits, StoreError};
+use crate::store::{Claim, Delivery, LiveLimits, StoreError};
 use crate::task::{
     Access, Answer, Caller, ClientInfo, Created, Entry, Event, Snapshot, TaskId, Timestamp,
 };
@@ -322,8 +322,7 @@ impl Shared {
     ) -> Result<Arc<Snapshot>, ProtocolError> {
         let shared = self.clone();
         let mut begin = Box::pin(async move {
-            let mark = shared.mark();
-            let claim = shared.create(Entry::journal(created, now)).await?;
+            let (claim, mark) = shared.create(Entry::journal(created, now)).await?;
             let snapshot = claim.snapshot.clone();
             tokio::spawn(driver.run_task(claim, mark));
             Ok(snapshot)
@@ -355,11 +354,12 @@ impl Shared {
         Ok(change.is_some())
     }
 
-    /// Creates a task in the store, with its journal so far.
+    /// Creates a task in the store, with its journal so far; gives the claim on it,
+    /// and from when that is.
     pub(super) async fn create(
         self: &Arc<Self>,
         journal: Vec<Entry>,
-    ) -> Result<crate::store::Claim, ProtocolError> {
+    ) -> Result<(Claim, Mark), ProtocolError> {
         let limits = LiveLimits {
             per_caller: self.limits.live_per_caller,
             total: self.limits.live,
@@ -372,14 +372,14 @@ impl Shared {
             Event::Created(created) => Some(created.id.clone()),
             _ => None,
         });
-        let claim = self.store.begin(journal, limits, self.now()).await;
-        if let (Err(StoreError::Unsure(_)), Some(id)) = (&claim, id) {
+        let begun = self.begin_under_lease(journal, limits).await;
+        if let (Err(StoreError::Unsure(_)), Some(id)) = (&begun, id) {
             tokio::spawn(self.clone().undo_create(id));
         }
-        let claim = claim.map_err(|error| store_failed(&error))?;
+        let (claim, mark) = begun.map_err(|error| store_failed(&error))?;
         story::created(&claim.snapshot);
         self.one_more();
-        Ok(claim)
+        Ok((claim, mark))
     }
 }
 

@@ -158,23 +158,6 @@ impl Shared {
         });
     }
 
-    /// Waits until the store knows this server.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the store says.
-    pub(super) async fn enlisted(self: &Arc<Self>) -> Result<(), StoreError> {
-        let enlisted = self.enlisted.get_or_try_init(|| self.enlist());
-        enlisted.await.copied()
-    }
-
-    async fn enlist(&self) -> Result<(), StoreError> {
-        let asked = both_clocks();
-        self.store.enlist(&self.server, self.now()).await?;
-        self.lease.extend(asked, self.lease_time());
-        Ok(())
-    }
-
     /// Counts the tasks that live, where only this process knows them.
     pub(super) fn one_more(&self) {
         if !self.lease.is_needed() {
@@ -186,10 +169,6 @@ impl Shared {
         if !self.lease.is_needed() {
             figures::one_less_is_live();
         }
-    }
-
-    fn lease_time(&self) -> Duration {
-        Duration::from_millis(self.server.lease_ms)
     }
 
     /// Lets everybody concerned know of a change that was made in the store.
@@ -242,8 +221,7 @@ impl Shared {
             tools: &tools,
             limit,
         };
-        let mark = self.mark();
-        let work = self.store.claim(&wanted, self.now()).await?;
+        let (work, mark) = self.claim_under_lease(&wanted).await?;
         if let Some(at) = work.next {
             self.agenda.claim_at(at);
         }
@@ -278,26 +256,6 @@ impl Shared {
         }
         Ok(())
     }
-
-    /// If it is not known what a claim has given, nobody would run it: then all
-    /// claims are given up, and made again.
-    async fn forget_claims_after(self: &Arc<Self>, error: &StoreError) {
-        if matches!(error, StoreError::Unsure(_)) {
-            self.begin_anew().await;
-        }
-    }
-
-    /// Begins anew under another lease; all that was claimed is lost.
-    async fn begin_anew(self: &Arc<Self>) {
-        tracing::warn!("the claims on tasks were lost; what ran here is run elsewhere, or again");
-        self.lease.lose();
-        self.known.poke_all();
-        while let Err(error) = self.enlist().await {
-            tracing::error!(%error, "could not enlist with the store, trying again");
-            tokio::time::sleep(Duration::from_millis(RETRY_MS)).await;
-        }
-        self.agenda.claim_at(Timestamp::default());
-    }
 }
 
 /// Claims one task and runs it, after something arrived for it.
@@ -310,14 +268,12 @@ async fn take_up(shared: Arc<Shared>, id: TaskId) {
         tools: &shared.versions,
         limit: 1,
     };
-    let enlisted = shared.enlisted().await;
-    let mark = shared.mark();
-    let claimed = match enlisted {
-        Ok(()) => shared.store.claim(&wanted, shared.now()).await,
+    let claimed = match shared.enlisted().await {
+        Ok(()) => shared.claim_under_lease(&wanted).await,
         Err(error) => Err(error),
     };
     match claimed {
-        Ok(work) => {
+        Ok((work, mark)) => {
             for claim in work.claims {
                 shared.resume(claim, mark);
             }
@@ -375,6 +331,8 @@ struct Idle {
     clock: Clock,
     /// Whether other processes may change tasks.
     shares: bool,
+    /// Whether that is heard of without looking.
+    hears: bool,
 }
 
 impl Idle {
@@ -386,8 +344,9 @@ impl Idle {
             watchers: shared.watchers.clone(),
             store: shared.store.clone(),
             seating: shared.seating.clone(),
-            clock: shared.clock,
+            clock: shared.clock.clone(),
             shares: shared.lease.is_needed(),
+            hears: shared.store.hears(),
         }
     }
 
@@ -407,23 +366,28 @@ impl Idle {
         }
     }
 
-    /// Hears what other processes have changed; listens only while somebody
-    /// waits for that.
+    /// Hears what other processes have changed; where it must look for that, only
+    /// while somebody waits.
     async fn news(&self) {
-        while self.known.resident() == 0 && self.watchers.are_none() {
+        while !self.hears && self.known.resident() == 0 && self.watchers.are_none() {
             tokio::select! {
                 () = self.known.first.notified() => {}
                 () = self.watchers.first.notified() => {}
             }
         }
         match self.store.news().await {
-            Ok(grown) => {
-                for id in &grown {
+            Ok(news) => {
+                for id in &news.grown {
                     self.known.poke(id);
                 }
                 // Tasks that others hold are not among them.
-                self.watchers.any_may_have_changed();
-                self.agenda.claim_at(Timestamp::default());
+                match &news.changed {
+                    Some(changed) => changed.iter().for_each(|id| self.watchers.changed(id)),
+                    None => self.watchers.any_may_have_changed(),
+                }
+                if news.work {
+                    self.agenda.claim_at(Timestamp::default());
+                }
                 self.seating.look_again();
             }
             Err(error) => {
@@ -434,7 +398,11 @@ impl Idle {
     }
 }
 
-/// Renews the lease every third of it.
+/// A heartbeat that failed is tried again so much later: a database that restarts may
+/// not be there for long each time.
+const BEAT_AGAIN: Duration = Duration::from_millis(500);
+
+/// Renews the lease every third of it; if that fails, tries again sooner.
 async fn beat(weak: Weak<Shared>) {
     let Some(shared) = weak.upgrade() else { return };
     if !shared.lease.is_needed() {
@@ -442,12 +410,14 @@ async fn beat(weak: Weak<Shared>) {
     }
     let lease = shared.lease_time();
     drop(shared);
-    let mut next = Instant::now();
+    let (often, sooner) = (lease / 3, BEAT_AGAIN.min(lease / 3));
+    let mut next = Instant::now() + often;
     loop {
-        next = (next + lease / 3).max(Instant::now());
         tokio::time::sleep_until(next).await;
+        next = (next + often).max(Instant::now());
         let Some(shared) = weak.upgrade() else { return };
         if shared.enlisted().await.is_err() {
+            next = Instant::now() + sooner;
             continue;
         }
         let asked = both_clocks();
@@ -459,11 +429,15 @@ async fn beat(weak: Weak<Shared>) {
                 {
                     figures::live(stats.live);
                 }
-                // Others may have died.
+                // Others may have died, and with them what they had in mind.
                 shared.agenda.claim_at(Timestamp::default());
+                shared.agenda.elapse_at(Timestamp::default());
             }
             Ok(false) => shared.begin_anew().await,
-            Err(error) => tracing::warn!(%error, "the heartbeat failed, trying again"),
+            Err(error) => {
+                tracing::warn!(%error, "the heartbeat failed, trying again");
+                next = Instant::now() + sooner;
+            }
         }
     }
 }

@@ -64,12 +64,18 @@ impl KnownTasks {
         }
     }
 
-    /// Tells every driver to look around, and waits until there is none.
-    pub(super) async fn poke_until_empty(&self) {
-        self.poke_all();
+    /// Waits until there is no driver.
+    pub(super) async fn until_empty(&self) {
         while self.resident() > 0 {
             self.last.notified().await;
         }
+    }
+
+    /// The tasks that have drivers, in the order of their ids.
+    pub(super) fn ids(&self) -> Vec<TaskId> {
+        let mut ids: Vec<TaskId> = self.lock().drivers.keys().cloned().collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// To be taken before a task becomes visible whose driver starts after.

@@ -12,6 +12,7 @@ mod call;
 mod clock;
 mod described;
 mod driver;
+mod enlisting;
 mod ids;
 mod keeper;
 mod known;
@@ -41,7 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, RwLock};
 use tokio_util::sync::CancellationToken;
 
 pub use builder::RuntimeBuilder;
@@ -109,6 +110,8 @@ struct Shared {
     lease: Lease,
     /// Whether the store knows this server.
     enlisted: OnceCell<()>,
+    /// Whoever claims reads this; to begin anew under another lease is to write.
+    identity: RwLock<()>,
     /// Who finds their questions in an inbox.
     inbox: Inbox,
     /// Calls that have no reply yet.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated, SeatsWanted,
-    Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, RunNumber, Seated,
+    SeatsWanted, Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
     Access, Answer, Entry, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId, Timestamp,
@@ -51,6 +51,14 @@ pub trait StoreLayer: Send + Sync + 'static {
         self.inner().is_durable()
     }
 
+    fn clock(&self) -> Option<Timestamp> {
+        self.inner().clock()
+    }
+
+    fn hears(&self) -> bool {
+        self.inner().hears()
+    }
+
     fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
         self.inner().enlist(server, now)
     }
@@ -61,6 +69,10 @@ pub trait StoreLayer: Send + Sync + 'static {
 
     fn leave(&self) -> StoreFuture<'_, ()> {
         self.inner().leave()
+    }
+
+    fn hand_over<'a>(&'a self, kept: &'a [TaskId]) -> StoreFuture<'a, ()> {
+        self.inner().hand_over(kept)
     }
 
     fn begin(
@@ -129,7 +141,7 @@ pub trait StoreLayer: Send + Sync + 'static {
         self.inner().elapse(limit, now)
     }
 
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+    fn news(&self) -> StoreFuture<'_, News> {
         self.inner().news()
     }
 
@@ -168,6 +180,14 @@ impl<L: StoreLayer> TaskStore for L {
         StoreLayer::is_durable(self)
     }
 
+    fn clock(&self) -> Option<Timestamp> {
+        StoreLayer::clock(self)
+    }
+
+    fn hears(&self) -> bool {
+        StoreLayer::hears(self)
+    }
+
     fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
         StoreLayer::enlist(self, server, now)
     }
@@ -178,6 +198,10 @@ impl<L: StoreLayer> TaskStore for L {
 
     fn leave(&self) -> StoreFuture<'_, ()> {
         StoreLayer::leave(self)
+    }
+
+    fn hand_over<'a>(&'a self, kept: &'a [TaskId]) -> StoreFuture<'a, ()> {
+        StoreLayer::hand_over(self, kept)
     }
 
     fn begin(
@@ -246,7 +270,7 @@ impl<L: StoreLayer> TaskStore for L {
         StoreLayer::elapse(self, limit, now)
     }
 
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+    fn news(&self) -> StoreFuture<'_, News> {
         StoreLayer::news(self)
     }
 

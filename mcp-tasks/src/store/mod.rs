@@ -13,11 +13,17 @@
 //! the process that has the handle, as long as its lease lasts. Anybody may
 //! read, answer, cancel and signal any task.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod columns;
 mod future;
 mod layer;
 mod memory;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod near;
 #[cfg(feature = "store-parity")]
 pub mod parity;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod seats;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -30,6 +36,8 @@ use serde_json::value::RawValue;
 pub use future::StoreFuture;
 pub use layer::StoreLayer;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresBuilder, PostgresStore};
 pub use seats::{Lane, PATIENCE_MS, RunNumber, Seated, SeatsWanted, WAITS_MS, WaitingHolder};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteStore, inspect};
@@ -57,11 +65,17 @@ use crate::task::{
 /// # Time
 ///
 /// A store that several machines share uses its own clock and passes over
-/// `now`; any other takes what it is given.
+/// `now`; any other takes what it is given. See [`clock`](Self::clock).
 pub trait TaskStore: Send + Sync + 'static {
     /// Whether tasks outlive the server that began them, so that another can go
     /// on with them. A server asks once.
     fn is_durable(&self) -> bool;
+
+    /// The time, for a store that has a clock of its own: a runtime goes by that
+    /// one, so that timers and expiries are due when the store says so.
+    fn clock(&self) -> Option<Timestamp> {
+        None
+    }
 
     /// Begins to hold tasks for a server, or begins anew after the lease was
     /// lost: under a new identity, so that nothing claimed before is held any
@@ -80,6 +94,14 @@ pub trait TaskStore: Send + Sync + 'static {
     /// that is no `RecoveryStarted` for the tasks that ran. Dropping the store
     /// does the same.
     fn leave(&self) -> StoreFuture<'_, ()>;
+
+    /// Gives up, in good order, the claims on all tasks but these, whose functions
+    /// this process lets come to an end: others can go on with the rest before it
+    /// [leaves](Self::leave). A store may leave that for then.
+    fn hand_over<'a>(&'a self, kept: &'a [TaskId]) -> StoreFuture<'a, ()> {
+        let _ = kept;
+        StoreFuture::ready(Ok(()))
+    }
 
     /// Begins a task, claimed by its creator, with what its journal holds by
     /// then: `Created` alone, or also what happened to the call before it became
@@ -179,15 +201,20 @@ pub trait TaskStore: Send + Sync + 'static {
     /// the end of a cancelled task's grace, deletion.
     fn elapse(&self, limit: usize, now: Timestamp) -> StoreFuture<'_, Elapsed>;
 
-    /// Waits until somebody else may have changed any task, and gives those
-    /// claimed here whose journals others have appended to. A task is among them
-    /// again and again until something is committed for it, or, if others have
-    /// ended it, once.
+    /// Waits until somebody else may have changed any task, and tells what is known
+    /// of that.
     ///
-    /// Called again and again while somebody waits, and only then: a store may
-    /// look a few times a second for as long as it is awaited. Dropping it
-    /// loses nothing. A store of one process never resolves it.
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>>;
+    /// Called again and again while somebody waits, and only then unless the store
+    /// [hears](Self::hears): it may look a few times a second for as long as it is
+    /// awaited. Dropping it loses nothing. A store of one process never resolves it.
+    fn news(&self) -> StoreFuture<'_, News>;
+
+    /// Whether [news](Self::news) comes by itself, and waiting for it costs next to
+    /// nothing: then a server that has nothing to do waits for it too, and takes up
+    /// at once what another leaves. A server asks once.
+    fn hears(&self) -> bool {
+        false
+    }
 
     /// The keys that seal the state of calls which travels through clients,
     /// newest first; the same for all servers on this store. If there is none
@@ -273,6 +300,20 @@ pub struct Work {
     pub claims: Vec<Claim>,
     /// When the clock makes the next one due, as far as the store can tell.
     pub next: Option<Timestamp>,
+}
+
+/// What others have done.
+#[derive(Clone, Debug, Default)]
+pub struct News {
+    /// Tasks claimed here whose journals others have appended to. A task is among
+    /// them again and again until something is committed for it, or, if others
+    /// have ended it, once.
+    pub grown: Vec<TaskId>,
+    /// The tasks that others may have changed in any way; `None` if that can be
+    /// any.
+    pub changed: Option<Vec<TaskId>>,
+    /// Whether there may be tasks to claim.
+    pub work: bool,
 }
 
 /// What the holder of a claim has to say.

@@ -68,6 +68,20 @@ pub enum Retention {
     Millis(u64),
 }
 
+impl Retention {
+    /// When a task is deleted that has ended; `None` for never.
+    pub(crate) fn ends_at(
+        self,
+        ended_at: Timestamp,
+        expires_at: Option<Timestamp>,
+    ) -> Option<Timestamp> {
+        match self {
+            Self::Millis(millis) => Some(ended_at.plus_millis(millis)),
+            Self::UntilTtl => Some(expires_at?.max(ended_at.plus_millis(LEAST_RETENTION_MS))),
+        }
+    }
+}
+
 /// The next thing that time alone does to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
@@ -151,13 +165,7 @@ impl Snapshot {
                 .flatten()
                 .min_by_key(|due| due.0);
         }
-        let ended_at = self.updated_at;
-        let delete_at = match retention {
-            Retention::Millis(millis) => ended_at.plus_millis(millis),
-            Retention::UntilTtl => self
-                .expires_at()?
-                .max(ended_at.plus_millis(LEAST_RETENTION_MS)),
-        };
+        let delete_at = retention.ends_at(self.updated_at, self.expires_at())?;
         Some((delete_at, Due::Deletion))
     }
 

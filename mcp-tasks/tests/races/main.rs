@@ -4,6 +4,8 @@
 mod client;
 #[cfg(feature = "sqlite")]
 mod gone;
+#[cfg(feature = "sqlite")]
+mod leases;
 mod store;
 
 use std::time::Duration;

@@ -6,9 +6,9 @@ use mcp_tasks_tests::{Fixture, Transport, keys};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{durable, over_every_transport};
+use crate::{Store, on_every_shared_store};
 
-over_every_transport! {
+on_every_shared_store! {
     c67_code_that_does_not_fit_holds_the_task_until_code_comes_that_does,
     c67_a_held_task_can_be_cancelled,
     c67_a_held_task_keeps_the_answers_that_still_arrive,
@@ -26,11 +26,11 @@ const OLD: &str = "ask:colour:Which colour?\n";
 
 impl Drifting {
     /// A task that waits for the answer to the old question.
-    async fn begin(transport: Transport) -> Self {
+    async fn begin(store: Store, transport: Transport) -> Self {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("code.txt");
         std::fs::write(&file, OLD).unwrap();
-        let server = durable(transport, &[]).await;
+        let server = store.durable(transport, &[]).await;
         let client = server.client();
         let id = client.task("drift", json!({ "file": file })).await;
         assert_eq!(client.until_asked(&id, None).await, "colour");
@@ -74,9 +74,10 @@ impl Drifting {
 }
 
 async fn c67_code_that_does_not_fit_holds_the_task_until_code_comes_that_does(
+    store: Store,
     transport: Transport,
 ) {
-    let mut task = Drifting::begin(transport).await;
+    let mut task = Drifting::begin(store, transport).await;
     // Nothing has arrived: nobody looks at a task that waits.
     task.becomes("ask:size:Which size?\n").await;
     assert_eq!(keys(&task.server.client().get(&task.id).await), ["colour"]);
@@ -97,8 +98,8 @@ async fn c67_code_that_does_not_fit_holds_the_task_until_code_comes_that_does(
     assert!(!words.contains("held"), "{ended}");
 }
 
-async fn c67_a_held_task_can_be_cancelled(transport: Transport) {
-    let mut task = Drifting::begin(transport).await;
+async fn c67_a_held_task_can_be_cancelled(store: Store, transport: Transport) {
+    let mut task = Drifting::begin(store, transport).await;
     task.becomes("ask:size:Which size?\n").await;
     task.answer().await;
     task.held(&["held", "`colour`", "`size`"]).await;
@@ -110,8 +111,8 @@ async fn c67_a_held_task_can_be_cancelled(transport: Transport) {
     assert_eq!(task.server.client().get(&task.id).await, cancelled);
 }
 
-async fn c67_a_held_task_keeps_the_answers_that_still_arrive(transport: Transport) {
-    let mut task = Drifting::begin(transport).await;
+async fn c67_a_held_task_keeps_the_answers_that_still_arrive(store: Store, transport: Transport) {
+    let mut task = Drifting::begin(store, transport).await;
     task.becomes("ask:size:Which size?\n").await;
     // A signal makes it run, with the question still open.
     let signal = json!({"task_id": task.id, "name": "go", "value": 1});

@@ -73,11 +73,11 @@ async fn to(server: &Fixture, builder: mcp_tasks::client::ClientBuilder) -> Task
     if server.client().is_http() {
         return builder.connect_http(server.client().url()).await.unwrap();
     }
-    // The fixture's own stdin is taken: another process on the same file.
+    // The fixture's own stdin is taken: another process on the same store.
     let mut command = Command::new(FIXTURES);
     command.arg("--stdio");
-    if let Some(file) = server.launch().file() {
-        command.args(["--store", &file.flag()]);
+    if let Some(place) = server.launch().place() {
+        command.args(["--store", &place.flag()]);
     }
     builder.connect_stdio(command).await.unwrap()
 }

@@ -1,16 +1,16 @@
-//! Several servers over one file: c80 to c84.
+//! Several servers over one file or one database: c80 to c84.
 
 use std::time::{Duration, Instant};
 
-use mcp_tasks_tests::{Client, Fixture, Launch, StoreFile, Transport, keys};
+use mcp_tasks_tests::{Client, Fixture, Transport, keys};
 use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::steps::{lines, ran_once_but, until_lines};
-use crate::{FIXTURES, durable, over_every_transport};
+use crate::{Store, on_every_shared_store};
 
-over_every_transport! {
+on_every_shared_store! {
     c80_any_process_serves_any_request,
     c80_a_question_is_answered_wherever_and_the_task_ends_everywhere,
     c80_what_another_process_does_is_noticed_soon,
@@ -29,15 +29,15 @@ over_every_transport! {
     c84_a_task_of_another_process_cleans_up,
 }
 
-/// Two servers over one file. The second speaks the other transport.
-async fn two(transport: Transport, flags: &[&str]) -> (Fixture, Fixture) {
-    let a = durable(transport, flags).await;
+/// Two servers over one store. The second speaks the other transport.
+pub(crate) async fn two(store: Store, transport: Transport, flags: &[&str]) -> (Fixture, Fixture) {
+    let a = store.start(transport, flags).await;
     let b = a.launch().clone().over(transport.other()).start().await;
     (a, b)
 }
 
-async fn c80_any_process_serves_any_request(transport: Transport) {
-    let (a, b) = two(transport, &[]).await;
+async fn c80_any_process_serves_any_request(store: Store, transport: Transport) {
+    let (a, b) = two(store, transport, &[]).await;
     let clients = [a.client(), b.client()];
     for (here, there) in [(0, 1), (1, 0)] {
         let (here, there) = (&clients[here], &clients[there]);
@@ -53,8 +53,11 @@ async fn c80_any_process_serves_any_request(transport: Transport) {
     }
 }
 
-async fn c80_a_question_is_answered_wherever_and_the_task_ends_everywhere(transport: Transport) {
-    let (a, b) = two(transport, &[]).await;
+async fn c80_a_question_is_answered_wherever_and_the_task_ends_everywhere(
+    store: Store,
+    transport: Transport,
+) {
+    let (a, b) = two(store, transport, &[]).await;
     let drives: Vec<_> = (0..40)
         .map(|number| {
             let clients = [a.client(), b.client()];
@@ -84,8 +87,8 @@ async fn c80_a_question_is_answered_wherever_and_the_task_ends_everywhere(transp
     }
 }
 
-async fn c80_what_another_process_does_is_noticed_soon(transport: Transport) {
-    let (a, b) = two(transport, &[]).await;
+async fn c80_what_another_process_does_is_noticed_soon(store: Store, transport: Transport) {
+    let (a, b) = two(store, transport, &[]).await;
     let (a, b) = (a.client(), b.client());
     let id = a.task("ask_loop", json!({"n": 10})).await;
     let mut last = b.until_asked(&id, None).await;
@@ -102,8 +105,8 @@ async fn c80_what_another_process_does_is_noticed_soon(transport: Transport) {
     );
 }
 
-async fn c80_a_signal_reaches_a_task_of_another_process(transport: Transport) {
-    let (a, b) = two(transport, &[]).await;
+async fn c80_a_signal_reaches_a_task_of_another_process(store: Store, transport: Transport) {
+    let (a, b) = two(store, transport, &[]).await;
     let id = a.client().task("wait_signal", json!({})).await;
     for value in ["word", "late"] {
         let signal = json!({"task_id": id, "name": "go", "value": value});
@@ -113,8 +116,13 @@ async fn c80_a_signal_reaches_a_task_of_another_process(transport: Transport) {
     }
 }
 
-async fn c80_processes_that_start_and_end_do_not_disturb_each_other(transport: Transport) {
-    let a = durable(transport, &[]).await;
+async fn c80_processes_that_start_and_end_do_not_disturb_each_other(
+    store: Store,
+    transport: Transport,
+) {
+    // What a process has no time any more to tell others, they find out when its
+    // lease is over.
+    let a = store.durable(transport, &[]).await;
     let client = a.client();
     let id = client.task("ask_loop", json!({"n": 5})).await;
     let mut last = client.until_asked(&id, None).await;
@@ -129,9 +137,9 @@ async fn c80_processes_that_start_and_end_do_not_disturb_each_other(transport: T
     assert_eq!(client.until_text(&id).await, "0,1,2,3,4");
 }
 
-async fn c80_processes_may_start_at_once_on_a_new_file(transport: Transport) {
+async fn c80_processes_may_start_at_once_on_a_new_file(store: Store, transport: Transport) {
     for _ in 0..3 {
-        let launch = Launch::new(FIXTURES, transport).on(&StoreFile::new());
+        let launch = store.launch(transport, &[]).await;
         let starts: Vec<_> = (0..5)
             .map(|_| {
                 let launch = launch.clone();
@@ -154,10 +162,14 @@ async fn c80_processes_may_start_at_once_on_a_new_file(transport: Transport) {
     }
 }
 
-/// Pauses a process, but not while it writes to its store: SQLite lets one
-/// write at a time, and the others would wait for it for as long as it sleeps.
+/// Pauses a process, but not while it writes to a file: SQLite lets one write at a
+/// time, and the others would wait for it for as long as it sleeps.
 pub(crate) async fn pause_between_writes(server: &Fixture) {
-    let connection = Connection::open(server.file().path()).unwrap();
+    let Some(file) = server.launch().file() else {
+        server.pause().await;
+        return;
+    };
+    let connection = Connection::open(file.path()).unwrap();
     connection.busy_timeout(Duration::from_millis(200)).unwrap();
     loop {
         server.pause().await;
@@ -171,19 +183,25 @@ pub(crate) async fn pause_between_writes(server: &Fixture) {
     }
 }
 
-async fn c81_a_process_that_wakes_past_its_lease_writes_nothing(transport: Transport) {
-    wakes_past_its_lease(transport, &[]).await;
+async fn c81_a_process_that_wakes_past_its_lease_writes_nothing(
+    store: Store,
+    transport: Transport,
+) {
+    wakes_past_its_lease(store, transport, &[]).await;
 }
 
-async fn c81_a_process_that_wakes_past_a_short_lease_writes_nothing(transport: Transport) {
-    wakes_past_its_lease(transport, &["--lease", "1000"]).await;
+async fn c81_a_process_that_wakes_past_a_short_lease_writes_nothing(
+    store: Store,
+    transport: Transport,
+) {
+    wakes_past_its_lease(store, transport, &["--lease", "1000"]).await;
 }
 
-async fn wakes_past_its_lease(transport: Transport, flags: &[&str]) {
+async fn wakes_past_its_lease(store: Store, transport: Transport, flags: &[&str]) {
     const STEPS: u32 = 25;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("steps.txt");
-    let (a, b) = two(transport, flags).await;
+    let (a, b) = two(store, transport, flags).await;
     let client = b.client();
     let arguments = json!({ "file": file, "n": STEPS });
     let id = a.client().task("steps", arguments).await;
@@ -213,16 +231,19 @@ async fn wakes_past_its_lease(transport: Transport, flags: &[&str]) {
 }
 
 /// Waits until no function is in memory.
-async fn gone(client: &Client) {
+pub(crate) async fn gone(client: &Client) {
     client
         .until_stats("rid of all functions", |stats| stats["resident"] == 0)
         .await;
 }
 
-async fn c81_a_waiting_task_whose_process_sleeps_goes_on_elsewhere(transport: Transport) {
+async fn c81_a_waiting_task_whose_process_sleeps_goes_on_elsewhere(
+    store: Store,
+    transport: Transport,
+) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("side.txt");
-    let (a, b) = two(transport, &["--lease", "1000"]).await;
+    let (a, b) = two(store, transport, &["--lease", "1000"]).await;
     let client = b.client();
     let id = a.client().task("side", json!({ "file": file })).await;
     let key = client.until_asked(&id, None).await;
@@ -239,11 +260,11 @@ async fn c81_a_waiting_task_whose_process_sleeps_goes_on_elsewhere(transport: Tr
 
 /// How long it takes until another process goes on with the steps of one that
 /// is killed.
-async fn takeover(transport: Transport, flags: &[&str]) -> Duration {
+async fn takeover(store: Store, transport: Transport, flags: &[&str]) -> Duration {
     const STEPS: u32 = 15;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("steps.txt");
-    let (mut a, b) = two(transport, flags).await;
+    let (mut a, b) = two(store, transport, flags).await;
     let client = b.client();
     // That it has heard of the file, and has nothing to do.
     assert_eq!(client.stats().await["live"], 0);
@@ -267,20 +288,34 @@ async fn takeover(transport: Transport, flags: &[&str]) -> Duration {
     taken_over
 }
 
-async fn c82_what_a_killed_process_ran_is_taken_over(transport: Transport) {
-    let took = takeover(transport, &[]).await;
-    println!("taken over in {took:?}");
-    assert!(took < Duration::from_secs(10), "{took:?}");
+/// How long a takeover may take that must come within a lease. Of a process on one
+/// file others see that it is dead; of one on a database that its lease is over,
+/// and then there is still something to do.
+fn within(store: Store, lease: Duration) -> Duration {
+    match store {
+        Store::Postgres => lease + Duration::from_millis(700),
+        Store::Memory | Store::Sqlite => lease,
+    }
 }
 
-async fn c82_what_a_killed_process_ran_is_taken_over_within_a_short_lease(transport: Transport) {
-    let took = takeover(transport, &["--lease", "1500"]).await;
+async fn c82_what_a_killed_process_ran_is_taken_over(store: Store, transport: Transport) {
+    let took = takeover(store, transport, &[]).await;
     println!("taken over in {took:?}");
-    assert!(took < Duration::from_millis(1500), "{took:?}");
+    assert!(took < within(store, Duration::from_secs(10)), "{took:?}");
 }
 
-async fn c82_what_a_killed_process_waited_for_reaches_the_task(transport: Transport) {
-    let (mut a, b) = two(transport, &["--lease", "1500"]).await;
+async fn c82_what_a_killed_process_ran_is_taken_over_within_a_short_lease(
+    store: Store,
+    transport: Transport,
+) {
+    let took = takeover(store, transport, &["--lease", "1500"]).await;
+    println!("taken over in {took:?}");
+    let lease = Duration::from_millis(1500);
+    assert!(took < within(store, lease), "{took:?}");
+}
+
+async fn c82_what_a_killed_process_waited_for_reaches_the_task(store: Store, transport: Transport) {
+    let (mut a, b) = two(store, transport, &["--lease", "1500"]).await;
     let (client, other) = (a.client(), b.client());
     let asked = client.task("ask1", json!({})).await;
     let key = other.until_asked(&asked, None).await;
@@ -303,8 +338,11 @@ async fn c82_what_a_killed_process_waited_for_reaches_the_task(transport: Transp
     );
 }
 
-async fn c83_a_client_hears_of_a_task_that_another_process_finishes(transport: Transport) {
-    let (a, b) = two(transport, &[]).await;
+async fn c83_a_client_hears_of_a_task_that_another_process_finishes(
+    store: Store,
+    transport: Transport,
+) {
+    let (a, b) = two(store, transport, &[]).await;
     let (client, other) = (a.client(), b.client());
     // One after the other, each in one notification.
     let [first, second] = [300, 900].map(|ms| other.task("slow", json!({ "ms": ms })));
@@ -334,8 +372,11 @@ async fn c83_a_client_hears_of_a_task_that_another_process_finishes(transport: T
     );
 }
 
-async fn c83_a_client_hears_of_a_task_that_another_process_takes_over(transport: Transport) {
-    let (mut a, b) = two(transport, &["--lease", "1500"]).await;
+async fn c83_a_client_hears_of_a_task_that_another_process_takes_over(
+    store: Store,
+    transport: Transport,
+) {
+    let (mut a, b) = two(store, transport, &["--lease", "1500"]).await;
     let client = b.client();
     let id = a.client().task("slow", json!({ "ms": 1000 })).await;
     let mut listening = client.listen_to(&[&id]).await;
@@ -344,8 +385,8 @@ async fn c83_a_client_hears_of_a_task_that_another_process_takes_over(transport:
     assert_eq!(ended["result"]["content"][0]["text"], "done");
 }
 
-async fn c84_cancel_reaches_a_task_of_another_process(transport: Transport) {
-    let (a, b) = two(transport, &[]).await;
+async fn c84_cancel_reaches_a_task_of_another_process(store: Store, transport: Transport) {
+    let (a, b) = two(store, transport, &[]).await;
     let (client, other) = (a.client(), b.client());
     for (tool, arguments) in [
         ("slow", json!({"ms": 60_000})),
@@ -371,8 +412,8 @@ async fn c84_cancel_reaches_a_task_of_another_process(transport: Transport) {
     }
 }
 
-async fn c84_a_task_of_another_process_cleans_up(transport: Transport) {
-    let (a, b) = two(transport, &[]).await;
+async fn c84_a_task_of_another_process_cleans_up(store: Store, transport: Transport) {
+    let (a, b) = two(store, transport, &[]).await;
     let (client, other) = (a.client(), b.client());
     let id = client.task("grace", json!({"ms": 300})).await;
     other.until_asked(&id, None).await;

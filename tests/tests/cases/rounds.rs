@@ -2,10 +2,10 @@
 //! rounds (P60 to P63).
 
 use mcp_tasks_tests::rounds::{Asked, accepted, text};
-use mcp_tasks_tests::{Client, Declares, StoreFile, Transport};
+use mcp_tasks_tests::{Client, Declares, Transport};
 use serde_json::{Value, json};
 
-use super::{Store, durable, on_every_store};
+use super::{Store, durable, on_every_shared_store, on_every_store};
 
 on_every_store! {
     a_call_asks_and_goes_on_with_the_answers,
@@ -22,6 +22,10 @@ on_every_store! {
     questions_before_the_task_come_in_rounds,
     a_task_can_begin_without_a_question_before_it,
     start_task_does_nothing_for_clients_without_tasks,
+}
+
+on_every_shared_store! {
+    servers_on_one_store_take_each_others_states,
 }
 
 /// A client of 2026-07-28 that does not declare tasks.
@@ -261,16 +265,23 @@ async fn a_step_runs_once_over_all_rounds_and_restarts() {
     assert_eq!(text(&reply), "ab");
 }
 
-#[tokio::test]
-async fn servers_on_one_file_take_each_others_states() {
-    let file = StoreFile::new();
-    let launch = || Store::Memory.launch(Transport::Http, &[]).on(&file);
-    let (one, two) = (launch().start().await, launch().start().await);
-    let (one, two) = (without_tasks(&one.client()), without_tasks(&two.client()));
+async fn servers_on_one_store_take_each_others_states(store: Store, transport: Transport) {
+    let one = store.start(transport, &[]).await;
+    let two = one.launch().clone().over(transport.other()).start().await;
+    let mut third = one.launch().start().await;
+    let clients = [&one, &two, &third].map(|server| without_tasks(&server.client()));
+    let [one, two, three] = clients;
     let asked = one.ask("ask2", json!({})).await;
     let first = two.fill_in(&asked, &[("first", "A")]).await;
     let reply = one.fill_in(&asked.next(&first), &[("second", "B")]).await;
     assert_eq!(text(&reply), "A,B");
-    let again = one.fill_in(&asked, &[("first", "B")]).await;
-    again.refused(-32602, &["used before"]);
+    for client in [&one, &two] {
+        let again = client.fill_in(&asked, &[("first", "B")]).await;
+        again.refused(-32602, &["used before"]);
+    }
+    // Whoever asked need not be there any more.
+    let asked = three.ask("ask1", json!({})).await;
+    third.kill().await;
+    let reply = two.fill_in(&asked, &[("answer", "C")]).await;
+    assert_eq!(text(&reply), "got: C");
 }

@@ -122,7 +122,9 @@ async fn c90_the_caller_is_the_same_in_every_round(store: Store) {
         let reply = client.fill_in(&asked, &[(asked.keys()[0], "yes")]).await;
         assert_eq!(text(&reply), format!("{name},{name}"));
     }
-    let server = store.launch(Transport::Stdio, &["--stdio-caller", "carol"]);
+    let server = store
+        .launch(Transport::Stdio, &["--stdio-caller", "carol"])
+        .await;
     let server = server.start().await;
     let client = server.client().declaring(Declares::NoTasks);
     let asked = client.ask("whoami", json!({})).await;

@@ -8,16 +8,19 @@ use mcp_tasks_tests::rounds::text;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{durable, over_every_transport};
+use super::{Store, on_every_shared_store};
 
-over_every_transport! {
+on_every_shared_store! {
     a_server_with_waiting_tasks_ends_at_once_and_loses_nothing,
     a_step_that_runs_ends_and_does_not_run_again,
     a_call_that_runs_inline_gets_its_reply,
 }
 
-async fn a_server_with_waiting_tasks_ends_at_once_and_loses_nothing(transport: Transport) {
-    let mut server = durable(transport, &[]).await;
+async fn a_server_with_waiting_tasks_ends_at_once_and_loses_nothing(
+    store: Store,
+    transport: Transport,
+) {
+    let mut server = store.durable(transport, &[]).await;
     let client = server.client();
     let mut waiting = Vec::new();
     for _ in 0..20 {
@@ -42,8 +45,8 @@ async fn a_server_with_waiting_tasks_ends_at_once_and_loses_nothing(transport: T
     }
 }
 
-async fn a_step_that_runs_ends_and_does_not_run_again(transport: Transport) {
-    let mut server = durable(transport, &[]).await;
+async fn a_step_that_runs_ends_and_does_not_run_again(store: Store, transport: Transport) {
+    let mut server = store.durable(transport, &[]).await;
     let client = server.client();
     let id = client.task("slow", json!({ "ms": 1500 })).await;
     sleep(Duration::from_millis(300)).await;
@@ -65,11 +68,13 @@ async fn a_step_that_runs_ends_and_does_not_run_again(transport: Transport) {
     );
 }
 
-async fn a_call_that_runs_inline_gets_its_reply(transport: Transport) {
-    let mut server = durable(transport, &[]).await;
+async fn a_call_that_runs_inline_gets_its_reply(store: Store, transport: Transport) {
+    let mut server = store.durable(transport, &[]).await;
     let client = server
         .client()
         .declaring(mcp_tasks_tests::Declares::NoTasks);
+    // It is up.
+    client.stats().await;
     let call = tokio::spawn(async move { client.call("slow", json!({ "ms": 1000 })).await });
     sleep(Duration::from_millis(300)).await;
     let status = server.terminate().await;

@@ -2,12 +2,9 @@
 //! task's life, and once more while the next server takes the task up.
 
 use mcp_tasks_tests::Transport;
+use mcp_tasks_tests::trial::{Case, Chance, Record, Undisturbed};
 
-use crate::case::Case;
-use crate::chance::Chance;
 use crate::player::Pace;
-use crate::record::Record;
-use crate::verdict::Undisturbed;
 use crate::world::{Code, Until, World};
 
 /// Nobody hesitates: what is of interest is when the server dies.

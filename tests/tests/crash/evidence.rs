@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use mcp_tasks_tests::trial::{Cancel, Effects, Journal, Record, kind, of_kind};
 use serde_json::Value;
 
-use crate::effects::Effects;
-use crate::record::{Cancel, Record};
-use crate::remains::{Journal, Remains, Stored, kind, of_kind};
+use crate::remains::{Remains, Stored};
 
 /// Everything that was ever seen in the store, by task.
 #[derive(Debug, Default)]

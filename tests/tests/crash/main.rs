@@ -38,26 +38,20 @@
 #![cfg(unix)]
 
 mod boundaries;
-mod case;
-mod chance;
-mod effects;
 mod evidence;
 mod player;
 mod random;
-mod record;
 mod remains;
-mod verdict;
 mod world;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mcp_tasks_tests::trial::{Case, Undisturbed, setting};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use self::case::cases;
 use self::random::Tally;
-use self::verdict::Undisturbed;
 use self::world::Code;
 
 /// How many stores are worked with at once.
@@ -66,10 +60,8 @@ const WORLDS: usize = 4;
 /// How often the servers of one store are killed.
 const KILLS_PER_WORLD: u32 = 25;
 
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    let number = text.parse();
-    Some(number.unwrap_or_else(|_| panic!("{name} must be a number, and is `{text}`")))
+fn cases() -> Vec<Case> {
+    mcp_tasks_tests::trial::cases("CRASH_TOOLS")
 }
 
 fn seed() -> u64 {

@@ -3,16 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use mcp_tasks_tests::trial::{Cancel, Chance, LETTERS, Policy, Record, Sent};
 use mcp_tasks_tests::{Client, Gone, Reply};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
-
-use crate::case::Policy;
-use crate::chance::Chance;
-use crate::record::{Cancel, Record, Sent};
-
-/// How many letters a task waits for.
-const LETTERS: usize = 3;
 
 /// Why the client stops before the task has ended.
 #[derive(Debug)]
@@ -118,10 +112,7 @@ impl Player<'_> {
             None => json!({"action": "decline"}),
         };
         let sent = self.record.answers.entry(key.to_owned()).or_default();
-        sent.push(Sent {
-            value,
-            acknowledged: false,
-        });
+        sent.push(Sent::new(value));
         let params = json!({"taskId": id, "inputResponses": {key: response}});
         result(&self.client.attempt("tasks/update", params).await?)?;
         acknowledge(self.record.answers.get_mut(key));
@@ -141,10 +132,7 @@ impl Player<'_> {
 
     async fn post(&mut self, id: &str) -> Result<(), Stop> {
         let letter = self.record.fresh("letter");
-        self.record.letters.push(Sent {
-            value: Some(letter.clone()),
-            acknowledged: false,
-        });
+        self.record.letters.push(Sent::new(Some(letter.clone())));
         let arguments = json!({"task": id, "letter": letter});
         let params = json!({"name": "post", "arguments": arguments});
         let result = result(&self.client.attempt("tools/call", params).await?)?;
@@ -159,7 +147,7 @@ impl Player<'_> {
 /// Notes that the last thing that was sent was acknowledged.
 fn acknowledge(sent: Option<&mut Vec<Sent>>) {
     let last = sent.and_then(|sent| sent.last_mut());
-    last.expect("it was just sent").acknowledged = true;
+    last.expect("it was just sent").acknowledge();
 }
 
 /// The result of a request that must go well.

@@ -3,12 +3,10 @@
 use std::time::Instant;
 
 use mcp_tasks_tests::Transport;
+use mcp_tasks_tests::trial::{Chance, Record, Undisturbed};
 
-use crate::case::cases;
-use crate::chance::Chance;
+use crate::cases;
 use crate::player::Pace;
-use crate::record::Record;
-use crate::verdict::Undisturbed;
 use crate::world::{Code, Until, World};
 
 /// How many tasks are under way at once.
@@ -92,6 +90,6 @@ pub(crate) async fn one_world(
 
 /// How many tasks outlived so many servers.
 fn hit(world: &World, deaths: u32) -> usize {
-    let hit = |record: &&Record| record.deaths >= deaths;
+    let hit = |record: &&Record| record.faults >= deaths;
     world.records.iter().filter(hit).count()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcp_tasks_tests::StoreFile;
-use serde_json::Value;
+use mcp_tasks_tests::trial::Journal;
 
 /// The store's tasks by id.
 pub(crate) type Remains = BTreeMap<String, Stored>;
@@ -15,9 +15,6 @@ pub(crate) struct Stored {
     pub(crate) ended: bool,
     pub(crate) journal: Journal,
 }
-
-/// Events by their sequence numbers.
-pub(crate) type Journal = BTreeMap<u64, Value>;
 
 /// Reads the file, of which no server is left.
 pub(crate) fn read(file: &StoreFile) -> Remains {
@@ -53,31 +50,4 @@ pub(crate) fn read(file: &StoreFile) -> Remains {
         stored.journal.insert(seq, event);
     }
     remains
-}
-
-/// The kind of an event.
-pub(crate) fn kind(event: &Value) -> &str {
-    match event {
-        Value::Object(event) => event.keys().next().map_or("", String::as_str),
-        event => event.as_str().unwrap_or_default(),
-    }
-}
-
-/// The events of a kind, in order.
-pub(crate) fn of_kind<'a>(
-    journal: &'a Journal,
-    wanted: &'a str,
-) -> impl Iterator<Item = (u64, &'a Value)> {
-    journal
-        .iter()
-        .filter(move |(_, event)| kind(event) == wanted)
-        .map(move |(seq, event)| (*seq, &event[wanted]))
-}
-
-/// A journal for a person to read.
-pub(crate) fn dump(journal: &Journal) -> String {
-    let lines = journal
-        .iter()
-        .map(|(seq, event)| format!("  {seq:>3} {event}\n"));
-    lines.collect()
 }

@@ -3,22 +3,19 @@
 
 use std::future::{Future, poll_fn};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::ExitStatus;
 use std::task::Poll;
 use std::time::Duration;
 
+use mcp_tasks_tests::trial::{Chance, Effects, Record, Undisturbed, dump};
 use mcp_tasks_tests::{Client, Launch, StoreFile, Transport};
 use tokio::time::{Instant, sleep_until};
 
-use crate::chance::Chance;
-use crate::effects::Effects;
 use crate::evidence::{Evidence, Finding};
 use crate::player::{Pace, Player, Stop};
-use crate::record::Record;
 use crate::remains;
-use crate::verdict::Undisturbed;
 
 /// How long tasks may take to end once nobody kills their server.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -79,7 +76,11 @@ impl World {
     }
 
     pub(crate) fn effects(&self) -> Result<Effects, String> {
-        Effects::read(&self.effects_path()).map_err(|problem| self.fails(None, &problem))
+        let effects = Effects::read(&self.effects_path());
+        let alone = |effects: Effects| effects.one_at_a_time().map(|()| effects);
+        effects
+            .and_then(alone)
+            .map_err(|problem| self.fails(None, &problem))
     }
 
     /// How a server is started here.
@@ -138,7 +139,7 @@ impl World {
         self.said = server.said();
         self.deaths += 1;
         for record in &mut self.records {
-            record.deaths += u32::from(record.end.is_none());
+            record.faults += u32::from(record.end.is_none());
         }
         self.inspect()?;
         match self.problem(played, status, until) {
@@ -224,8 +225,8 @@ impl World {
         let mut parts = vec![format!("{name}, after {deaths} kills: {problem}")];
         for record in self.records.iter().filter(concerns) {
             let id = record.id.as_deref().unwrap_or_default();
-            let now = stored.get(id).map(|stored| remains::dump(&stored.journal));
-            let seen = remains::dump(&self.evidence.journal(id));
+            let now = stored.get(id).map(|stored| dump(&stored.journal));
+            let seen = dump(&self.evidence.journal(id));
             parts.push(format!("task {id}: {}", record.case));
             parts.push(format!("its client: {record:#?}"));
             parts.push(format!("effects:\n{}", effects.dump(id)));
@@ -248,13 +249,23 @@ impl World {
             .map(|c| if c.is_alphanumeric() { c } else { '-' })
             .collect();
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("crash-{name}"));
-        std::fs::create_dir_all(&folder)?;
-        for file in std::fs::read_dir(self.file.folder())? {
-            let file = file?;
-            std::fs::copy(file.path(), folder.join(file.file_name()))?;
-        }
+        copy_all(self.file.folder(), &folder)?;
         Ok(folder)
     }
+}
+
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for file in std::fs::read_dir(from)? {
+        let file = file?;
+        let to = to.join(file.file_name());
+        if file.file_type()?.is_dir() {
+            copy_all(&file.path(), &to)?;
+        } else {
+            std::fs::copy(file.path(), to)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a server ended as it was meant to.

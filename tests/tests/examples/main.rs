@@ -4,6 +4,7 @@
 mod batch;
 mod existing_server;
 mod oauth_url;
+mod replicas;
 mod survey;
 mod webhook;
 

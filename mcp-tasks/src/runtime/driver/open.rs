@@ -400,9 +400,8 @@ impl Driver {
             return Ok(());
         };
         let journal = std::mem::take(&mut call.entries);
-        let mark = self.shared.mark();
-        let claim = match self.shared.create(journal.clone()).await {
-            Ok(claim) => claim,
+        let (claim, mark) = match self.shared.create(journal.clone()).await {
+            Ok(created) => created,
             Err(error) => {
                 reply.send(Err(error)).ok();
                 return Err(Stop::TaskOver);

@@ -158,10 +158,9 @@ impl Driver {
         let Record::Window(window) = std::mem::replace(&mut self.record, Record::Nowhere) else {
             return Ok(());
         };
-        let mark = self.shared.mark();
         let journal = Entry::journal(*window.created, window.called_at);
-        let claim = match self.shared.create(journal).await {
-            Ok(claim) => claim,
+        let (claim, mark) = match self.shared.create(journal).await {
+            Ok(created) => created,
             Err(error) => {
                 window.reply.send(Err(error)).ok();
                 return Err(Stop::TaskOver);

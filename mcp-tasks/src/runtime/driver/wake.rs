@@ -191,7 +191,7 @@ impl Driver {
         if self.replay.is_some() {
             return None;
         }
-        let clock = self.shared.clock;
+        let clock = &self.shared.clock;
         let timer = self.timers.iter().map(|(at, _)| *at).min();
         let timer = timer.map(|at| clock.instant(at));
         let window = match &self.record {

@@ -70,6 +70,11 @@ impl MemoryStore {
             return Ok(work);
         }
         let me = self.me().clone();
+        let is_sole = self.sole.load(Ordering::Relaxed);
+        if !is_sole && !lock(&self.shared.holders).is_alive(me.id, now) {
+            // Whatever it claimed others would take from it at once.
+            return Ok(work);
+        }
         let records: Vec<_> = {
             let tasks = self.shared.tasks.read();
             let tasks = tasks.unwrap_or_else(PoisonError::into_inner);

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::{MemoryStore, lock};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated,
-    SeatsWanted, Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, RunNumber,
+    Seated, SeatsWanted, Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::task::{
     Access, Answer, Entry, Event, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId, Timestamp,
@@ -170,7 +170,7 @@ impl TaskStore for MemoryStore {
         StoreFuture::ready(self.elapse_now(limit, now))
     }
 
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+    fn news(&self) -> StoreFuture<'_, News> {
         StoreFuture::new(async {
             let mut appended = self.shared.appended.subscribe();
             let heard = self.heard.load(Ordering::Relaxed);
@@ -181,24 +181,28 @@ impl TaskStore for MemoryStore {
             self.heard.store(count, Ordering::Relaxed);
             let changes = self.shared.changes.load(Ordering::Acquire);
             if self.looked.swap(changes, Ordering::Relaxed) == changes {
-                return Ok(Vec::new());
+                return Ok(News {
+                    work: true,
+                    ..News::default()
+                });
             }
             let me = self.me().id;
             let tasks = self.shared.tasks.read();
             let tasks = tasks.unwrap_or_else(PoisonError::into_inner);
-            Ok(tasks
-                .iter()
-                .filter(|(_, record)| {
-                    let mut record = lock(record);
-                    let is_news = record.holder == me && record.unseen;
-                    if is_news && !record.is_live() {
-                        // Nobody commits anything for it any more.
-                        record.unseen = false;
-                    }
-                    is_news
-                })
-                .map(|(id, _)| id.clone())
-                .collect())
+            let grown = tasks.iter().filter(|(_, record)| {
+                let mut record = lock(record);
+                let is_news = record.holder == me && record.unseen;
+                if is_news && !record.is_live() {
+                    // Nobody commits anything for it any more.
+                    record.unseen = false;
+                }
+                is_news
+            });
+            Ok(News {
+                grown: grown.map(|(id, _)| id.clone()).collect(),
+                changed: None,
+                work: true,
+            })
         })
     }
 

@@ -81,19 +81,19 @@ async fn what_waits_for_its_next_attempt_is_claimed_when_that_is_due(room: Room)
 async fn a_claim_says_when_the_clock_makes_the_next_task_due(room: Room) {
     let holder = room.holder().await;
     let now = room.now();
-    for (id, millis) in [("a", 300), ("b", 100), ("c", 200)] {
+    for (id, millis) in [("a", 1500), ("b", 500), ("c", 1000)] {
         let claim = holder.create(created(id)).await;
         let events = vec![timer("sleep", now.plus_millis(millis))];
         holder.goes_on(&claim, 1, events, Activity::Parked).await;
     }
     assert_eq!(
         holder.claim(anything()).await.next,
-        Some(now.plus_millis(100))
+        Some(now.plus_millis(500))
     );
-    room.pass(101).await;
+    room.pass(501).await;
     let work = holder.claim(anything()).await;
     assert_eq!(work.claims.len(), 1);
-    assert_eq!(work.next, Some(now.plus_millis(200)));
+    assert_eq!(work.next, Some(now.plus_millis(1000)));
 }
 
 async fn what_a_living_holder_has_is_not_claimed(room: Room) {

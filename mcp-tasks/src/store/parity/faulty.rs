@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 use super::behaviours;
 use super::room::{NO_LIMITS, Room, accept, anything, asked, created, finished, raw, server};
 use crate::store::{
-    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated,
-    SeatsWanted, Server, StoreError, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Activity, Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, RunNumber,
+    Seated, SeatsWanted, Server, StoreError, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted,
+    Work,
 };
 use crate::task::{
     Access, Answer, Entry, Event, InputKey, KeyRing, SealingKey, Seq, Snapshot, StateId, TaskId,
@@ -82,6 +83,14 @@ impl TaskStore for Faulty {
         self.store.is_durable()
     }
 
+    fn clock(&self) -> Option<Timestamp> {
+        self.store.clock()
+    }
+
+    fn hears(&self) -> bool {
+        self.store.hears()
+    }
+
     fn enlist<'a>(&'a self, server: &'a Server, now: Timestamp) -> StoreFuture<'a, ()> {
         self.call(|| self.store.enlist(server, now))
     }
@@ -92,6 +101,10 @@ impl TaskStore for Faulty {
 
     fn leave(&self) -> StoreFuture<'_, ()> {
         self.call(|| self.store.leave())
+    }
+
+    fn hand_over<'a>(&'a self, kept: &'a [TaskId]) -> StoreFuture<'a, ()> {
+        self.call(|| self.store.hand_over(kept))
     }
 
     fn begin(
@@ -160,7 +173,7 @@ impl TaskStore for Faulty {
         self.call(|| self.store.elapse(limit, now))
     }
 
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+    fn news(&self) -> StoreFuture<'_, News> {
         self.store.news()
     }
 

@@ -20,8 +20,8 @@ behaviours![
 async fn news(holder: &Holder) -> Vec<TaskId> {
     loop {
         let news = holder.store.news().await.expect("the store is there");
-        if !news.is_empty() {
-            return news;
+        if !news.grown.is_empty() {
+            return news.grown;
         }
     }
 }
@@ -116,7 +116,9 @@ async fn whatever_a_holder_does_wakes_the_others(room: Room) {
     let woken = tokio::time::timeout(Duration::from_secs(10), other.store.news());
     let (woken, _) = tokio::join!(woken, holder.finish(&claim, claim.last));
     let news = woken.expect("they are woken").expect("the store is there");
-    assert_eq!(news, [], "it is none of theirs");
+    assert_eq!(news.grown, [], "it is none of theirs");
+    let id = &claim.snapshot.id;
+    assert!(news.changed.is_none_or(|changed| changed.contains(id)));
 }
 
 async fn a_dropped_wait_for_news_loses_nothing(room: Room) {
@@ -145,7 +147,7 @@ async fn a_dropped_wait_for_news_loses_no_end(room: Room) {
     for patience in [0, 1, 10, 20, 50, 100, 200, 500, 1000, 10_000_000] {
         let patience = Duration::from_micros(patience);
         if let Ok(news) = tokio::time::timeout(patience, holder.store.news()).await {
-            heard.extend(news.expect("the store is there"));
+            heard.extend(news.expect("the store is there").grown);
         }
         if !heard.is_empty() {
             break;

@@ -1,7 +1,9 @@
 //! What a holder leaves behind, others take over.
 
 use super::behaviours;
-use super::room::{Holder, LEASE, Room, asked, created, finished, server, step_done, timer};
+use super::room::{
+    Holder, LEASE, NO_LIMITS, Room, asked, created, finished, server, step_done, timer,
+};
 use crate::store::{Activity, Claim, Commit};
 use crate::task::{Event, TaskId};
 
@@ -12,6 +14,7 @@ behaviours![
     what_arrives_for_a_task_of_a_dead_holder_wakes_it,
     a_timer_of_a_dead_holder_wakes_its_task,
     a_holder_whose_lease_is_over_is_dead,
+    a_holder_whose_lease_is_over_gets_no_task_for_itself,
     a_holder_that_renews_its_lease_lives,
     a_holder_that_comes_back_is_another,
     the_number_of_a_claim_grows_with_every_claim,
@@ -90,11 +93,15 @@ async fn a_timer_of_a_dead_holder_wakes_its_task(room: Room) {
 async fn a_holder_whose_lease_is_over_is_dead(room: Room) {
     let (holder, other) = (room.holder().await, room.holder().await);
     let claim = holder.create(created("a")).await;
-    room.pass(LEASE - 100).await;
-    assert!(other.renew().await);
+    for _ in 0..3 {
+        room.pass(LEASE / 4).await;
+        assert!(other.renew().await);
+    }
     assert!(other.claim_all().await.is_empty());
-    room.pass(200).await;
-    assert!(other.renew().await);
+    for _ in 0..2 {
+        room.pass(LEASE / 4).await;
+        assert!(other.renew().await);
+    }
     let taken = other.claim_the_one().await;
     // It wakes up late.
     let late = holder
@@ -103,6 +110,29 @@ async fn a_holder_whose_lease_is_over_is_dead(room: Room) {
     assert!(matches!(late, Commit::Lost), "{late:?}");
     assert!(!holder.renew().await);
     other.finish(&taken, 2).await;
+}
+
+async fn a_holder_whose_lease_is_over_gets_no_task_for_itself(room: Room) {
+    let (holder, other) = (room.holder().await, room.holder().await);
+    let claim = holder.create(created("a")).await;
+    for _ in 0..5 {
+        room.pass(LEASE / 4).await;
+        assert!(other.renew().await);
+    }
+    // It wakes up late, and has not heard of that.
+    let claimed = holder.claim_all().await;
+    assert!(claimed.is_empty(), "{claimed:?}");
+    let begun = holder.store.create(created("b"), NO_LIMITS, room.now());
+    let begun = begun.await.is_ok();
+    // Whatever it got, others have a right to.
+    let taken = other.claim_all().await;
+    let ids: Vec<&str> = taken.iter().map(|it| it.snapshot.id.as_str()).collect();
+    assert!(ids.contains(&claim.snapshot.id.as_str()), "{ids:?}");
+    assert_eq!(ids.len(), 1 + usize::from(begun), "{ids:?}");
+    // It begins anew, and is as good as any.
+    holder.enlist(&server()).await;
+    let claim = holder.create(created("c")).await;
+    holder.finish(&claim, 1).await;
 }
 
 async fn a_holder_that_renews_its_lease_lives(room: Room) {

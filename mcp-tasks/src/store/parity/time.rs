@@ -153,10 +153,10 @@ async fn no_more_tasks_than_asked_for_elapse_at_a_time(room: Room) {
 
 async fn what_is_due_first_is_done_first(room: Room) {
     let holder = room.holder().await;
-    for (id, ttl_ms) in [("c", 60), ("a", 40), ("b", 50)] {
+    for (id, ttl_ms) in [("c", 900), ("a", 300), ("b", 600)] {
         holder.create(lasting(id, ttl_ms)).await;
     }
-    room.pass(100).await;
+    room.pass(1000).await;
     for wanted in ["a", "b", "c"] {
         let elapsed = elapse(&holder, 1).await;
         let ids: Vec<&TaskId> = elapsed

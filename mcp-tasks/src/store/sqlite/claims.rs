@@ -83,6 +83,10 @@ impl Ledger {
     /// Claims what is wanted: callers in turn, and of each the oldest need first.
     pub(super) fn claim(&mut self, wanted: &Wanted<'_>, now: Timestamp) -> Result<Work, Fault> {
         let me = self.me()?;
+        if !self.is_alive(me.id, now)? {
+            // Whatever it claimed others would take from it at once.
+            return Ok(Work::default());
+        }
         let mut codes = Vec::new();
         for (tool, version) in wanted.tools {
             codes.extend(self.code(&me, tool, *version)?);

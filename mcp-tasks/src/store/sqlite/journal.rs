@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
-use super::row::{Row, TaskNumber, stored, time};
+use super::row::{Row, TaskNumber};
 use super::trouble::Fault;
 use crate::store::StoreError;
+use crate::store::columns::{self, damaged, end_of, stored, time};
+pub(super) use crate::store::columns::{from_json, to_json};
 use crate::task::{Entry, Event, FORMAT, Seq, Snapshot, TaskId, TaskState};
 
 /// Writes new entries, and drops those whose place they take.
@@ -71,13 +73,7 @@ pub(super) fn read_after(
         return Ok(Vec::new());
     }
     let snapshot = snapshot(connection, id, task)?;
-    let outcome = snapshot.outcome.clone();
-    let outcome = outcome.ok_or_else(|| damaged(id, "it does not say how it ended".to_owned()))?;
-    Ok(vec![Entry {
-        seq,
-        at: snapshot.updated_at,
-        event: Event::Finished(outcome),
-    }])
+    Ok(vec![end_of(id, seq, &snapshot)?])
 }
 
 /// Reads the entries of a live task after `last`.
@@ -101,18 +97,9 @@ fn read(
 fn entry(id: &TaskId, row: &SqlRow<'_>) -> Result<Entry, Fault> {
     let seq = row.get::<_, i64>(0)?.cast_unsigned();
     let format: u32 = row.get(2)?;
-    if format > FORMAT {
-        let reason = format!("entry {seq} was written by a newer version (format {format})");
-        return Err(damaged(id, reason));
-    }
-    let text = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
-    let event = serde_json::from_str(text)
-        .map_err(|error| damaged(id, format!("entry {seq} cannot be read: {error}")))?;
-    Ok(Entry {
-        seq,
-        at: time(row.get(1)?),
-        event,
-    })
+    let at = time(row.get(1)?);
+    let event = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+    Ok(columns::entry(id, seq, at, format, event)?)
 }
 
 /// Works a state out from its journal.
@@ -121,7 +108,7 @@ pub(super) fn replay(connection: &Connection, id: &TaskId, row: &Row) -> Result<
     let state = TaskState::replay(&entries).map_err(|illegal| StoreError::damaged(id, &illegal))?;
     if state.seq() != row.seq {
         let reason = format!("it ends with entry {} and not {}", state.seq(), row.seq);
-        return Err(damaged(id, reason));
+        return Err(damaged(id, reason).into());
     }
     Ok(state)
 }
@@ -136,26 +123,5 @@ pub(super) fn snapshot(
         .prepare_cached("SELECT snapshot FROM tasks WHERE task = ?1")?
         .query_row([task], |row| row.get(0))
         .optional()?;
-    from_json(id, text.as_deref().unwrap_or_default())
-}
-
-/// Reads a snapshot's JSON.
-pub(super) fn from_json(id: &TaskId, text: &str) -> Result<Arc<Snapshot>, Fault> {
-    serde_json::from_str(text)
-        .map(Arc::new)
-        .map_err(|error| damaged(id, format!("its snapshot cannot be read: {error}")))
-}
-
-/// Bytes of most events and snapshots.
-const USUAL: usize = 1024;
-
-pub(super) fn to_json(value: &impl serde::Serialize) -> String {
-    let mut json = Vec::with_capacity(USUAL);
-    serde_json::to_writer(&mut json, value).expect("events and snapshots have text for keys");
-    String::from_utf8(json).expect("JSON is UTF-8")
-}
-
-fn damaged(id: &TaskId, reason: String) -> Fault {
-    let id = id.clone();
-    Fault::Refused(StoreError::Damaged { id, reason })
+    Ok(from_json(id, text.as_deref().unwrap_or_default())?)
 }

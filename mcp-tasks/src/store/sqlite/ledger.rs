@@ -12,14 +12,12 @@ use rusqlite::{Connection, params};
 
 use super::backlog::Turns;
 use super::counts::Counts;
-use super::handover::Handover;
 use super::holders::{Me, Remains};
 use super::journal;
 use super::news::Told;
-use super::recent::Recent;
 use super::row::{CodeNumber, Row};
-use super::snapshots::{Brief, Snapshots};
 use super::trouble::{Failure, Fault, in_words};
+use crate::store::near::{Brief, Handover, Recent, Snapshots};
 use crate::store::{Claim, StoreError};
 use crate::task::{
     Access, Entry, Event, FencingNumber, Retention, Snapshot, TaskId, TaskState, Timestamp,

@@ -9,7 +9,7 @@ mod changes;
 mod claims;
 mod counts;
 mod fail_point;
-mod handover;
+
 mod holders;
 pub mod inspect;
 mod journal;
@@ -19,12 +19,11 @@ mod news;
 mod opening;
 mod queue;
 mod reader;
-mod recent;
+
 mod row;
 mod schema;
 mod sealing;
 mod seats;
-mod snapshots;
 mod trouble;
 mod writer;
 
@@ -35,16 +34,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::value::RawValue;
 
 use self::changes::{OwnedAccess, OwnedCommit};
-use self::handover::Handover;
 use self::ledger::Ledger;
 use self::listing::OwnedListing;
 use self::reader::Reader;
 use self::seats::OwnedWanted;
 use self::trouble::Fault;
 use self::writer::Writer;
+use super::near::Handover;
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, RunNumber, Seated, SeatsWanted,
-    Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, RunNumber, Seated,
+    SeatsWanted, Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::Error;
 use crate::task::{
@@ -250,12 +249,17 @@ impl TaskStore for SqliteStore {
         self.write(move |ledger| ledger.elapse(limit, now))
     }
 
-    fn news(&self) -> StoreFuture<'_, Vec<TaskId>> {
+    fn news(&self) -> StoreFuture<'_, News> {
         StoreFuture::new(async move {
             let heard = self.heard.load(Ordering::Relaxed);
             let news = self.writer.watch(heard).await?;
             self.heard.store(news.version, Ordering::Relaxed);
-            Ok(news.tasks)
+            Ok(News {
+                grown: news.tasks,
+                // A file says that it has changed, and not where.
+                changed: None,
+                work: true,
+            })
         })
     }
 

@@ -10,8 +10,8 @@ use super::changes::OwnedAccess;
 use super::counts::Totals;
 use super::journal;
 use super::row::caller_of;
-use super::snapshots::{Brief, Snapshots};
 use super::trouble::Fault;
+use crate::store::near::{Brief, Snapshots};
 use crate::store::{StoreError, StoreStats};
 use crate::task::{Entry, Seq, Snapshot, TaskId};
 

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
 use super::holders::HolderId;
 use super::schema::{ARRIVED, NEVER, RUNNING};
-use crate::protocol::TaskStatus;
 use crate::store::Activity;
+pub(super) use crate::store::columns::{caller_of, listed_as, stored, time};
 use crate::task::{
     Access, Caller, FencingNumber, Recoveries, Retention, Seq, Snapshot, TaskId, TaskState,
     Timestamp,
@@ -87,38 +87,9 @@ pub(super) struct Due {
     pub(super) at: i64,
 }
 
-/// A time as it is kept: the end of time is [`NEVER`].
-pub(super) fn stored(at: Timestamp) -> i64 {
-    i64::try_from(at.as_millis()).unwrap_or(NEVER)
-}
-
-/// A kept time.
-pub(super) fn time(stored: i64) -> Timestamp {
-    Timestamp::from_millis(stored.max(0).cast_unsigned())
-}
-
 const FIND: &str = "SELECT task, code, caller, fencing, seq, status, running,
     holder, unseen, distrust, held, held_first, held_last, held_build, wake_at, ended, due_at,
     state FROM tasks WHERE id = ?1 AND caller = ifnull(?2, caller)";
-
-/// What a task of this status is listed as.
-pub(super) fn listed_as(status: TaskStatus) -> i64 {
-    match status {
-        TaskStatus::Working => 0,
-        TaskStatus::InputRequired => 1,
-        TaskStatus::Completed => 2,
-        TaskStatus::Failed => 3,
-        TaskStatus::Cancelled => 4,
-    }
-}
-
-/// Whose a task must be to exist for `access`; `None` for anybody's.
-pub(super) fn caller_of(access: Access<'_>) -> Option<&str> {
-    match access {
-        Access::Caller(caller) => Some(caller.as_str()),
-        Access::Server => None,
-    }
-}
 
 /// A task that has just been claimed by its creator: there is nothing to be
 /// said about most of it. Like all writing here it fails rather than aborts: a

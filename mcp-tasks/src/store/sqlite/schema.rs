@@ -13,8 +13,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6d63_7074;
 /// What the header's version says once all steps are done.
 pub(super) const VERSION: usize = STEPS.len();
 
-/// The time of what waits for something other than the clock.
-pub(super) const NEVER: i64 = i64::MAX;
+pub(super) use crate::store::columns::NEVER;
 
 /// Where a task stands in the order of waking whose function is running.
 pub(super) const RUNNING: i64 = -1;

@@ -1,34 +1,31 @@
-//! The world outside: a file of effects.
+//! The world outside: a folder of effects, with a file for each task.
 //!
-//! An effect is one line, written in one piece: the task and the step, as
-//! `TASK/KEY`, the number of the attempt, and the process.
+//! An effect is one line, written in one piece: the step's key, the number of the
+//! attempt, the process, and when it went on to do it.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::sleep;
 
-/// How long a step takes before its effect, and after it: a process that is
-/// killed meanwhile has done the one and not recorded the other.
-const MOMENT: Duration = Duration::from_millis(1);
-
-/// The world; a cheap handle.
+/// The world, and the time things take in it; a cheap handle.
 #[derive(Clone)]
 pub(crate) struct World {
-    effects: PathBuf,
+    pub(crate) effects: PathBuf,
+    /// How long a step takes before its effect, and after it: a process that is
+    /// killed meanwhile has done the one and not recorded the other.
+    pub(crate) moment: Duration,
+    /// How long a question or a clock is given.
+    pub(crate) soon: Duration,
 }
 
 impl World {
-    pub(crate) fn new(effects: PathBuf) -> Self {
-        Self { effects }
-    }
-
-    /// Does something; gives the name of the step.
+    /// Does something; gives the name of the step, and who did it.
     pub(crate) async fn act(&self, step: String) -> io::Result<String> {
         self.append(&step).await?;
-        Ok(name(&step).to_owned())
+        Ok(signed(&step))
     }
 
     /// Fails until it has been tried `enough` times, crashes included.
@@ -37,7 +34,7 @@ impl World {
         if tried < enough {
             return Err(io::Error::other("not yet"));
         }
-        Ok(name(&step).to_owned())
+        Ok(signed(&step))
     }
 
     /// Fails, with the name of the step as the error.
@@ -45,7 +42,7 @@ impl World {
         self.append(&step)
             .await
             .map_err(|error| error.to_string())?;
-        Err(name(&step).to_owned())
+        Err(parts(&step).1.to_owned())
     }
 
     /// Does what may be done again and again.
@@ -57,25 +54,31 @@ impl World {
 
     /// Appends an effect; gives the number of the attempt.
     async fn append(&self, step: &str) -> io::Result<usize> {
-        sleep(MOMENT).await;
-        let before = match std::fs::read_to_string(&self.effects) {
+        sleep(self.moment).await;
+        let at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let at = at.map_or(0, |at| at.as_millis());
+        let (task, key) = parts(step);
+        std::fs::create_dir_all(&self.effects)?;
+        let path = self.effects.join(task);
+        let before = match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             read => read?,
         };
-        let is_of_step = |line: &&str| line.split('\t').next() == Some(step);
+        let is_of_step = |line: &&str| line.split('\t').next() == Some(key);
         let attempt = before.lines().filter(is_of_step).count() + 1;
-        let line = format!("{step}\t{attempt}\t{}\n", std::process::id());
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.effects)?;
+        let line = format!("{key}\t{attempt}\t{}\t{at}\n", std::process::id());
+        let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
         file.write_all(line.as_bytes())?;
-        sleep(MOMENT).await;
+        sleep(self.moment).await;
         Ok(attempt)
     }
 }
 
-/// The step's key, without its task.
-fn name(step: &str) -> &str {
-    step.split_once('/').map_or(step, |(_, name)| name)
+fn signed(step: &str) -> String {
+    format!("{}@{}", parts(step).1, std::process::id())
+}
+
+/// The task and the key of a step.
+fn parts(step: &str) -> (&str, &str) {
+    step.split_once('/').unwrap_or(("", step))
 }

@@ -6,9 +6,6 @@ use mcp_tasks::prelude::*;
 use super::{Report, nth};
 use crate::world::World;
 
-/// How long a question or a clock is given.
-const SOON: Duration = Duration::from_millis(30);
-
 #[mcp_task(poll_interval = "5ms")]
 pub(super) async fn interview(
     label: String,
@@ -32,7 +29,7 @@ pub(super) async fn deadlines(
     let mut report = Report::default();
     for number in 1..=3 {
         let soon: Result<String, AskError> = ask_user(format!("{label}: number {number}, quick?"))
-            .timeout(SOON)
+            .timeout(world.soon)
             .await;
         report.outcome(&nth("soon", number), soon);
         let write = step(world.act(step_key())).await?;
@@ -53,7 +50,7 @@ pub(super) async fn rounds(label: String, State(world): State<World>) -> Result<
             },
             clock: async {
                 let tick = step(world.act(step_key())).await;
-                sleep(SOON).await;
+                sleep(world.soon).await;
                 // A clock that fails is no clock.
                 tick.err().map(|_| Err(AskError::Dismissed))
             },

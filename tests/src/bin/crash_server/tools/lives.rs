@@ -40,6 +40,22 @@ async fn send(tasks: &Tasks, task: &str, letter: &str) -> Result<bool, ProtocolE
         .await
 }
 
+/// Counts the tasks that live, and those whose functions are in this process's
+/// memory.
+#[mcp_task(support = "forbidden")]
+pub(super) async fn count(State(tasks): State<Tasks>) -> Result<String, ToolError> {
+    let counted = step(counted(&tasks)).await?;
+    Ok(counted)
+}
+
+async fn counted(tasks: &Tasks) -> Result<String, ProtocolError> {
+    let stats = tasks.stats().await?;
+    Ok(format!(
+        "{} live, {} resident",
+        stats.store.live, stats.resident
+    ))
+}
+
 /// Cleans up when it is cancelled.
 #[mcp_task(poll_interval = "5ms", cancel_grace = "5s")]
 pub(super) async fn tidy(label: String, State(world): State<World>) -> Result<String, ToolError> {

@@ -57,6 +57,7 @@ pub(crate) fn register(server: TaskServer) -> TaskServer {
         .task(changes::dice)
         .task(lives::mailbox)
         .task(lives::post)
+        .task(lives::count)
         .task(lives::tidy)
         .task(lives::brief)
 }

@@ -74,7 +74,7 @@ impl Report {
 pub(super) async fn naps(label: String, State(world): State<World>) -> Result<String, ToolError> {
     let mut report = Report::default();
     set_status(label);
-    let nap = Duration::from_millis(20);
+    let nap = world.soon;
     for number in 1..=3 {
         let before = now();
         sleep(nap).await;

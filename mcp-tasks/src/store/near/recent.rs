@@ -8,7 +8,7 @@ use crate::task::{ByTask, TaskId};
 ///
 /// Two generations stand in for an order of use: what is not touched while a
 /// whole generation comes in is dropped with the one before.
-pub(super) struct Recent<T> {
+pub(in crate::store) struct Recent<T> {
     young: ByTask<T>,
     old: ByTask<T>,
     generation: usize,
@@ -16,7 +16,7 @@ pub(super) struct Recent<T> {
 
 impl<T> Recent<T> {
     /// A map that keeps between `generation` and twice as many values.
-    pub(super) fn new(generation: usize) -> Self {
+    pub(in crate::store) fn new(generation: usize) -> Self {
         Self {
             young: ByTask::default(),
             old: ByTask::default(),
@@ -24,7 +24,7 @@ impl<T> Recent<T> {
         }
     }
 
-    pub(super) fn put(&mut self, id: TaskId, value: T) {
+    pub(in crate::store) fn put(&mut self, id: TaskId, value: T) {
         if self.young.len() >= self.generation {
             mem::swap(&mut self.young, &mut self.old);
             self.young.clear();
@@ -33,18 +33,18 @@ impl<T> Recent<T> {
     }
 
     /// Looks at a value, which does not count as use.
-    pub(super) fn get(&self, id: &TaskId) -> Option<&T> {
+    pub(in crate::store) fn get(&self, id: &TaskId) -> Option<&T> {
         self.young.get(id).or_else(|| self.old.get(id))
     }
 
     /// Takes a value out; whoever uses it puts it back.
-    pub(super) fn take(&mut self, id: &TaskId) -> Option<T> {
+    pub(in crate::store) fn take(&mut self, id: &TaskId) -> Option<T> {
         // It may be in both; then the older one is out of date.
         let old = self.old.remove(id);
         self.young.remove(id).or(old)
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::store) fn clear(&mut self) {
         self.young.clear();
         self.old.clear();
     }

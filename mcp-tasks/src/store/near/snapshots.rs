@@ -14,17 +14,17 @@ const LONGEST: usize = 16 << 10;
 /// Whether one is still its task's only the file can tell: a task of which it
 /// gives the same number is as it was.
 #[derive(Clone)]
-pub(super) struct Snapshots(Arc<Mutex<Recent<Brief>>>);
+pub(in crate::store) struct Snapshots(Arc<Mutex<Recent<Brief>>>);
 
 /// A snapshot that is worth keeping.
-pub(super) struct Brief {
+pub(in crate::store) struct Brief {
     seq: Seq,
     snapshot: Arc<Snapshot>,
 }
 
 impl Brief {
     /// A snapshot that takes in all up to `seq`; none if its text is long.
-    pub(super) fn new(seq: Seq, snapshot: &Arc<Snapshot>, text: &str) -> Option<Self> {
+    pub(in crate::store) fn new(seq: Seq, snapshot: &Arc<Snapshot>, text: &str) -> Option<Self> {
         let snapshot = snapshot.clone();
         (text.len() <= LONGEST).then_some(Self { seq, snapshot })
     }
@@ -41,7 +41,7 @@ impl Snapshots {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn put(&self, briefs: impl Iterator<Item = Brief>) {
+    pub(in crate::store) fn put(&self, briefs: impl Iterator<Item = Brief>) {
         let mut snapshots = self.lock();
         for brief in briefs {
             snapshots.put(brief.snapshot.id.clone(), brief);
@@ -49,9 +49,20 @@ impl Snapshots {
     }
 
     /// The snapshot that takes in all up to `seq`.
-    pub(super) fn get(&self, id: &TaskId, seq: Seq) -> Option<Arc<Snapshot>> {
+    pub(in crate::store) fn get(&self, id: &TaskId, seq: Seq) -> Option<Arc<Snapshot>> {
         let snapshots = self.lock();
         let known = snapshots.get(id)?;
         (known.seq == seq).then(|| known.snapshot.clone())
+    }
+
+    /// The newest snapshot that is kept of a task, and what it takes in.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "a file is read at once")
+    )]
+    pub(in crate::store) fn newest(&self, id: &TaskId) -> Option<(Seq, Arc<Snapshot>)> {
+        let snapshots = self.lock();
+        let known = snapshots.get(id)?;
+        Some((known.seq, known.snapshot.clone()))
     }
 }

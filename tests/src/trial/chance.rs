@@ -5,15 +5,17 @@ use std::time::Duration;
 
 /// Draws numbers from a seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The same draws for the same seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Another one, whose draws have nothing to do with those of this.
-    pub(crate) fn fork(&mut self) -> Self {
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
         Self(self.next())
     }
 
@@ -27,20 +29,22 @@ impl Chance {
     }
 
     /// A number below `end`.
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
     /// True once in `n` times.
-    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+    pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    pub(crate) fn millis(&mut self, from: u64, to: u64) -> Duration {
+    /// A time between these, both included.
+    pub fn millis(&mut self, from: u64, to: u64) -> Duration {
         Duration::from_millis(from + self.below(to - from + 1))
     }
 
-    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    /// One of these.
+    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let index = self.below(of.len() as u64);
         &of[usize::try_from(index).expect("it is below a length")]
     }

@@ -2,56 +2,93 @@
 //! it saw. It outlives all servers.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::case::Case;
+use super::Case;
 
 /// One task, from the side of its client.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
-    pub(crate) case: Case,
+pub struct Record {
+    /// What its client does with which tool.
+    pub case: Case,
     /// Unlike any other call's.
-    pub(crate) label: String,
+    pub label: String,
     /// Whether the call was sent.
-    pub(crate) called: bool,
+    pub called: bool,
     /// The task's id, once it is known.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     /// Questions by key, as they were first seen.
-    pub(crate) questions: BTreeMap<String, Value>,
+    pub questions: BTreeMap<String, Value>,
     /// Their keys in the order in which they were seen.
-    pub(crate) asked: Vec<String>,
+    pub asked: Vec<String>,
     /// Answers by key.
-    pub(crate) answers: BTreeMap<String, Vec<Sent>>,
+    pub answers: BTreeMap<String, Vec<Sent>>,
     /// Signals.
-    pub(crate) letters: Vec<Sent>,
-    pub(crate) cancel: Cancel,
+    pub letters: Vec<Sent>,
+    /// Whether it was cancelled.
+    pub cancel: Cancel,
     /// The task when it was first seen to have ended.
-    pub(crate) end: Option<Value>,
-    /// How many servers died under it.
-    pub(crate) deaths: u32,
+    pub end: Option<Value>,
+    /// How often a server died under it, or was otherwise in trouble.
+    pub faults: u32,
     /// Numbers what is sent.
     sent: u32,
 }
 
 /// Something that was sent, perhaps in vain.
 #[derive(Clone, Debug)]
-pub(crate) struct Sent {
+pub struct Sent {
     /// What was sent, unlike anything else; `None` for a no.
-    pub(crate) value: Option<String>,
-    pub(crate) acknowledged: bool,
+    pub value: Option<String>,
+    /// Whether a server has said that it has it.
+    pub acknowledged: bool,
+    /// When it did, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+}
+
+impl Sent {
+    /// Something that is about to be sent.
+    pub fn new(value: Option<String>) -> Self {
+        Self {
+            value,
+            acknowledged: false,
+            at_ms: 0,
+        }
+    }
+
+    /// Notes that a server has it now.
+    pub fn acknowledge(&mut self) {
+        self.acknowledged = true;
+        self.at_ms = now_ms();
+    }
+}
+
+/// Now, in milliseconds since the Unix epoch.
+pub fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.expect("it is later than 1970").as_millis();
+    u64::try_from(now).expect("it is not that much later")
 }
 
 /// How far a cancellation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cancel {
+pub enum Cancel {
+    /// Nobody has tried.
     NotSent,
+    /// A server may know of it.
     Sent,
+    /// A server knows of it.
     Acknowledged,
 }
 
+/// How many letters a task waits for.
+pub const LETTERS: usize = 3;
+
 impl Record {
-    pub(crate) fn new(case: Case, label: String) -> Self {
+    /// A task that nobody has called for yet.
+    pub fn new(case: Case, label: String) -> Self {
         Self {
             case,
             label,
@@ -63,30 +100,30 @@ impl Record {
             letters: Vec::new(),
             cancel: Cancel::NotSent,
             end: None,
-            deaths: 0,
+            faults: 0,
             sent: 0,
         }
     }
 
     /// Whether nobody knows if its call has come to a task.
-    pub(crate) fn is_in_doubt(&self) -> bool {
+    pub fn is_in_doubt(&self) -> bool {
         self.called && self.id.is_none()
     }
 
     /// A value that was never sent before.
-    pub(crate) fn fresh(&mut self, of: &str) -> String {
+    pub fn fresh(&mut self, of: &str) -> String {
         self.sent += 1;
         format!("{of}@{}", self.sent)
     }
 
     /// Whether an answer to a question was acknowledged.
-    pub(crate) fn has_acknowledged(&self, key: &str) -> bool {
+    pub fn has_acknowledged(&self, key: &str) -> bool {
         let mut sent = self.answers.get(key).into_iter().flatten();
         sent.any(|sent| sent.acknowledged)
     }
 
     /// How many letters were acknowledged.
-    pub(crate) fn delivered(&self) -> usize {
+    pub fn delivered(&self) -> usize {
         self.letters.iter().filter(|sent| sent.acknowledged).count()
     }
 
@@ -96,7 +133,7 @@ impl Record {
     /// # Errors
     ///
     /// Why it cannot be.
-    pub(crate) fn may_count(&self, key: &str, value: Option<&str>) -> Result<(), String> {
+    pub fn may_count(&self, key: &str, value: Option<&str>) -> Result<(), String> {
         for sent in self.answers.get(key).into_iter().flatten() {
             if sent.value.as_deref() == value {
                 return Ok(());
@@ -116,7 +153,7 @@ impl Record {
     /// # Errors
     ///
     /// What it should not have seen.
-    pub(crate) fn see(&mut self, task: &Value) -> Result<(), String> {
+    pub fn see(&mut self, task: &Value) -> Result<(), String> {
         let message = task["statusMessage"].as_str().unwrap_or_default();
         if message.starts_with("held") {
             return Err(format!("the task is held: {message}"));

@@ -3,14 +3,11 @@
 
 use serde_json::Value;
 
-use crate::case::{Case, Order, Policy};
-use crate::effects::Effects;
-use crate::record::{Cancel, Record};
-use crate::remains::{Journal, of_kind};
+use super::{Cancel, Case, Effects, Journal, Order, Policy, Record, Sent, of_kind};
 
 /// How a case goes when nothing is killed.
 #[derive(Clone, Debug)]
-pub(crate) struct Undisturbed {
+pub struct Undisturbed {
     case: Case,
     status: String,
     report: Vec<String>,
@@ -33,7 +30,7 @@ fn shapes(report: &[String]) -> Vec<String> {
 
 impl Undisturbed {
     /// Takes down a run.
-    pub(crate) fn of(record: &Record, effects: &Effects) -> Self {
+    pub fn of(record: &Record, effects: &Effects) -> Self {
         let (status, report) = outcome(record);
         let id = record.id.as_deref().unwrap_or_default();
         Self {
@@ -46,7 +43,7 @@ impl Undisturbed {
     }
 
     /// Whether the run is the model of a case.
-    pub(crate) fn is_of(&self, case: Case) -> bool {
+    pub fn is_of(&self, case: Case) -> bool {
         // One that is cancelled at some time is a model of nothing.
         let policy = match case.policy {
             Policy::Waver => Policy::Answer,
@@ -60,7 +57,7 @@ impl Undisturbed {
     /// # Errors
     ///
     /// What is not as it must be.
-    pub(crate) fn judge(
+    pub fn judge(
         &self,
         record: &Record,
         journal: &Journal,
@@ -77,8 +74,11 @@ impl Undisturbed {
             match what {
                 "answer" => counts(record, journal, which)?,
                 "timeout" => was_late(journal, which)?,
-                "step" if which != "skipped" && effects.count(id, which) == 0 => {
-                    return Err(format!("the step `{which}` was never done"));
+                "step" if which != "skipped" => {
+                    let (key, process) = which.split_once('@').unwrap_or((which, ""));
+                    if !effects.did(id, key, process) {
+                        return Err(format!("`{which}` was never done"));
+                    }
                 }
                 "drew" if !asked(record, which) => {
                     return Err(format!("{which} was never in a question"));
@@ -89,8 +89,10 @@ impl Undisturbed {
                 "cancelled" if record.cancel == Cancel::NotSent => {
                     return Err("nobody cancelled".to_owned());
                 }
-                "ambiguous" if record.deaths == 0 => {
-                    return Err(format!("no server died, and {which} is ambiguous"));
+                "ambiguous" if record.faults == 0 => {
+                    return Err(format!(
+                        "nothing happened to a server, and {which} is ambiguous"
+                    ));
                 }
                 _ => {}
             }
@@ -258,30 +260,29 @@ fn comes_first(journal: &Journal, key: &str) -> Option<First> {
     }
 }
 
-/// Letters come in the order in which they were sent, and none that was
-/// acknowledged is passed over.
+/// Letters come once, each after those that were acknowledged before it was sent.
 fn letters(record: &Record, report: &[String]) -> Result<(), String> {
     let got: Vec<&str> = report
         .iter()
         .filter_map(|line| line.strip_prefix("signal "))
         .collect();
-    let mut left = got.iter();
-    let mut next = left.next();
-    for sent in &record.letters {
-        if next.is_none() {
-            return Ok(());
-        }
-        if next.copied() == sent.value.as_deref() {
-            next = left.next();
-        } else if sent.acknowledged {
+    let place = |letter: &Sent| {
+        let value = letter.value.as_deref().unwrap_or_default();
+        got.iter().position(|got| *got == value)
+    };
+    let known = record.letters.iter().filter_map(place).count();
+    if known < got.len() {
+        return Err(format!("one of {got:?} was never sent, or came twice"));
+    }
+    for (index, sent) in record.letters.iter().enumerate() {
+        let later = record.letters[index + 1..].iter().filter_map(place).min();
+        let comes_late = place(sent) > later || place(sent).is_none();
+        if sent.acknowledged && later.is_some() && comes_late {
             return Err(format!(
                 "the acknowledged signal {:?} was passed over: {got:?}",
                 sent.value
             ));
         }
     }
-    match next {
-        None => Ok(()),
-        Some(unsent) => Err(format!("{unsent} was never sent, or came twice: {got:?}")),
-    }
+    Ok(())
 }

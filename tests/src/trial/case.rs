@@ -2,15 +2,18 @@
 
 /// A tool and what its client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Case {
-    pub(crate) tool: &'static str,
-    pub(crate) policy: Policy,
-    pub(crate) order: Order,
+pub struct Case {
+    /// The tool of `crash_server`.
+    pub tool: &'static str,
+    /// What its client does.
+    pub policy: Policy,
+    /// How far two runs of it are alike.
+    pub order: Order,
 }
 
 /// What the client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Policy {
+pub enum Policy {
     /// Answers every question.
     Answer,
     /// Answers every question but this, which it declines.
@@ -27,7 +30,7 @@ pub(crate) enum Policy {
 
 /// How far the schedule is the same in every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// Everything comes in one order.
     Exact,
     /// Branches may overtake each other.
@@ -45,16 +48,17 @@ const fn case(tool: &'static str, policy: Policy, order: Order) -> Case {
     }
 }
 
-/// Those of [`CASES`] whose tools the environment asks for.
-pub(crate) fn cases() -> Vec<Case> {
-    let Ok(tools) = std::env::var("CRASH_TOOLS") else {
+/// All that is tried, or that with the tools which a variable of the environment
+/// names.
+pub fn cases(variable: &str) -> Vec<Case> {
+    let Ok(tools) = std::env::var(variable) else {
         return CASES.to_vec();
     };
     let of_tool = |tool| CASES.iter().filter(move |case| case.tool == tool);
     let cases = tools.split(',').flat_map(|tool| {
         assert!(
             of_tool(tool).next().is_some(),
-            "CRASH_TOOLS names `{tool}`, and there is no such tool"
+            "{variable} names `{tool}`, and there is no such tool"
         );
         of_tool(tool).copied()
     });
@@ -91,23 +95,25 @@ const CASES: &[Case] = &[
 ];
 
 impl Policy {
-    pub(crate) fn answers(self) -> bool {
+    /// Whether the client answers.
+    pub fn answers(self) -> bool {
         matches!(self, Self::Answer | Self::Decline(_) | Self::Waver)
     }
 
-    pub(crate) fn cancels(self) -> bool {
+    /// Whether the client cancels.
+    pub fn cancels(self) -> bool {
         matches!(self, Self::Cancel | Self::Waver)
     }
 }
 
 impl Case {
     /// Whether the tool cleans up when it is cancelled.
-    pub(crate) fn has_grace(self) -> bool {
+    pub fn has_grace(self) -> bool {
         self.tool == "tidy"
     }
 
     /// Whether the code of the tool changes with `--code`.
-    pub(crate) fn is_patched(self) -> bool {
+    pub fn is_patched(self) -> bool {
         self.tool == "patchwork"
     }
 }

@@ -14,7 +14,7 @@ const TASKS: usize = 512;
 
 /// What has been committed and its driver has not fetched; a shared handle.
 #[derive(Clone)]
-pub(super) struct Handover(Arc<Mutex<Recent<Vec<Entry>>>>);
+pub(in crate::store) struct Handover(Arc<Mutex<Recent<Vec<Entry>>>>);
 
 impl Default for Handover {
     fn default() -> Self {
@@ -27,7 +27,7 @@ impl Handover {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn put(&self, id: TaskId, mut entries: Vec<Entry>) {
+    pub(in crate::store) fn put(&self, id: TaskId, mut entries: Vec<Entry>) {
         let mut waiting = self.lock();
         let next = entries.first().map(|entry| entry.seq);
         if let Some(mut before) = waiting.take(&id)
@@ -40,15 +40,28 @@ impl Handover {
     }
 
     /// Takes what comes right after `last`.
-    pub(super) fn take(&self, id: &TaskId, last: Seq) -> Option<Vec<Entry>> {
+    pub(in crate::store) fn take(&self, id: &TaskId, last: Seq) -> Option<Vec<Entry>> {
         let entries = self.lock().take(id)?;
         let fits = entries.first().is_some_and(|entry| entry.seq == last + 1);
         fits.then_some(entries)
     }
 
+    /// Somebody else has written to this task.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "a file does not say which")
+    )]
+    pub(in crate::store) fn forget(&self, id: &TaskId) {
+        self.lock().take(id);
+    }
+
     /// Somebody else has written, perhaps after what lies here: whoever hears of
     /// that must not be content with it.
-    pub(super) fn clear(&self) {
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "a database says which")
+    )]
+    pub(in crate::store) fn clear(&self) {
         self.lock().clear();
     }
 }
