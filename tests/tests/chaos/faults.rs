@@ -52,7 +52,7 @@ pub(crate) async fn inflict(
     }
     for number in 0..fleet.len() {
         let mut grip = fleet.grip(number).await;
-        Fleet::lives(&mut grip)?;
+        grip.lives()?;
     }
     Ok(())
 }
@@ -101,9 +101,9 @@ impl Fleet {
 
     async fn stand_still(&self, time: Duration, chance: &mut Chance) -> Result<(), String> {
         let mut grip = self.free(chance).await;
-        Self::lives(&mut grip)?;
+        grip.lives()?;
         self.pause(&grip, time).await;
-        Self::lives(&mut grip)
+        grip.lives()
     }
 }
 

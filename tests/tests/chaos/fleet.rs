@@ -17,7 +17,7 @@ const START: Duration = Duration::from_secs(20);
 
 /// How long it is before a start that failed while the database was away is
 /// tried again, as whoever runs a server would.
-const AGAIN: Duration = Duration::from_millis(200);
+pub(crate) const AGAIN: Duration = Duration::from_millis(200);
 
 /// A lease that is not lost on a busy machine.
 const UNDISTURBED_MS: u64 = 20_000;
@@ -31,9 +31,9 @@ pub(crate) struct Fleet {
     /// How long a replica that starts now may be without a sign of life.
     lease_ms: AtomicU64,
     /// Whether the database is away, or was a moment ago.
-    is_away: AtomicBool,
+    pub(crate) is_away: AtomicBool,
     /// Whoever has this may do something to the database.
-    database: tokio::sync::Mutex<()>,
+    pub(crate) database: tokio::sync::Mutex<()>,
 }
 
 /// A place for one process after another.
@@ -134,13 +134,13 @@ impl Fleet {
         }
     }
 
-    fn client_of(&self, number: usize) -> MutexGuard<'_, Option<Client>> {
+    pub(crate) fn client_of(&self, number: usize) -> MutexGuard<'_, Option<Client>> {
         let client = self.replicas[number].client.lock();
         client.expect("nobody panics with the lock")
     }
 
     /// What the replicas are called now.
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let name = |replica: &Replica| {
             let name = replica.name.lock();
             name.expect("nobody panics with the lock").clone()
@@ -249,16 +249,17 @@ impl Fleet {
     ///
     /// What it had died of before.
     pub(crate) async fn kill(&self, grip: &mut Grip) -> Result<(), String> {
-        Self::lives(grip)?;
+        grip.lives()?;
         self.log.add(format!("{} is killed", grip.hand.name));
         self.log.count(|counts| &mut counts.kills);
         // A moment longer somebody speaks to it.
         if let Some(mortal) = &mut grip.hand.mortal {
             mortal.kill().await;
         }
-        grip.hand.mortal = None;
         *self.client_of(grip.number) = None;
-        Ok(())
+        let sound = grip.is_sound();
+        grip.hand.mortal = None;
+        sound
     }
 
     /// Kills a replica before it has started, or just then.
@@ -305,57 +306,44 @@ impl Fleet {
         self.log.paused(Pause { process, until_ms });
     }
 
-    /// Takes the database away for a time, at once or in good order.
-    pub(crate) async fn restart_database(&self, time: Duration, at_once: bool) {
-        let Ground::Postgres(postgres) = &*self.ground else {
-            return;
-        };
-        let _alone = self.database.lock().await;
-        self.is_away.store(true, Ordering::Release);
-        let how = if at_once { "crashes" } else { "stops" };
-        self.log.add(format!("the database {how}"));
-        self.log.count(|counts| &mut counts.restarts);
-        if at_once {
-            postgres.cluster.kill().await;
-        } else {
-            postgres.cluster.stop().await;
+    /// Whether nothing is wrong with any replica, by what it said.
+    ///
+    /// # Errors
+    ///
+    /// What one has said that none should ever say.
+    pub(crate) async fn are_sound(&self) -> Result<(), String> {
+        for number in 0..self.len() {
+            self.grip(number).await.is_sound()?;
         }
-        sleep(time).await;
-        postgres.cluster.start().await;
-        self.log.add("the database is back".to_owned());
-        // A replica that starts now may have been refused before.
-        sleep(AGAIN).await;
-        self.is_away.store(false, Ordering::Release);
+        Ok(())
     }
 
-    /// Ends one connection of a replica to the database, or all.
-    pub(crate) async fn cut(&self, chance: &mut Chance) {
-        let Ground::Postgres(postgres) = &*self.ground else {
-            return;
-        };
-        let _alone = self.database.lock().await;
-        let number = chance.below(self.replicas.len() as u64);
-        let number = usize::try_from(number).expect("it is below a length");
-        if self.client_of(number).is_none() {
-            // One that cannot connect does not start.
-            return;
+    /// What the replicas that are there have said, its last lines.
+    pub(crate) async fn said(&self) -> String {
+        let mut texts = Vec::new();
+        for number in 0..self.len() {
+            let grip = self.grip(number).await;
+            let said = grip.hand.mortal.as_ref().map(Mortal::said);
+            let said = said.unwrap_or_default();
+            let lines: Vec<&str> = said.lines().collect();
+            let last = &lines[lines.len().saturating_sub(25)..];
+            texts.push(format!("{}:\n{}", grip.hand.name, last.join("\n")));
         }
-        let name = self.names().swap_remove(number);
-        let all = chance.one_in(2);
-        match postgres.cut(&name, all).await {
-            Ok(cut) => self.log.add(format!("{cut} connections of {name} are cut")),
-            Err(error) => self.log.add(format!("{name} is not cut: {error}")),
-        }
-        self.log.count(|counts| &mut counts.cuts);
+        texts.join("\n")
     }
+}
 
+/// What no replica should ever say, whatever happens to it.
+const UNSOUND: [&str; 3] = ["panicked", "is left alone", "cannot go on"];
+
+impl Grip {
     /// Whether a replica lives that should.
     ///
     /// # Errors
     ///
     /// What it died of.
-    pub(crate) fn lives(grip: &mut Grip) -> Result<(), String> {
-        let Hand { mortal, name, .. } = &mut *grip.hand;
+    pub(crate) fn lives(&mut self) -> Result<(), String> {
+        let Hand { mortal, name, .. } = &mut *self.hand;
         let Some(mortal) = mortal else {
             return Ok(());
         };
@@ -368,25 +356,16 @@ impl Fleet {
         }
     }
 
-    /// What the replicas that are there have said, its last lines.
-    pub(crate) async fn said(&self) -> String {
-        let mut text = String::new();
-        for number in 0..self.len() {
-            let grip = self.grip(number).await;
-            let said = grip.hand.mortal.as_ref().map(Mortal::said);
-            let said = said.unwrap_or_default();
-            let lines: Vec<&str> = said.lines().collect();
-            let last = &lines[lines.len().saturating_sub(25)..];
-            text += &grip.hand.name;
-            text += ":\n";
-            text += &last.join("\n");
-            text += "\n";
+    fn is_sound(&self) -> Result<(), String> {
+        let Hand { mortal, name, .. } = &*self.hand;
+        let said = mortal.as_ref().map(Mortal::said).unwrap_or_default();
+        let is_unsound = |line: &&str| UNSOUND.iter().any(|words| line.contains(words));
+        match said.lines().find(is_unsound) {
+            Some(line) => Err(format!("{name} said: {line}")),
+            None => Ok(()),
         }
-        text
     }
-}
 
-impl Grip {
     fn process(&self) -> Option<u32> {
         self.hand.mortal.as_ref()?.id()
     }

@@ -51,6 +51,7 @@ mod faults;
 mod fleet;
 mod ground;
 mod log;
+mod outages;
 mod plan;
 mod player;
 mod run;
@@ -70,11 +71,11 @@ fn a_little(restarts: u64, cuts: u64) -> Plan {
         replicas: 4,
         tasks: 24,
         lease: Duration::from_millis(800),
-        time: Duration::from_secs(8),
+        time: Duration::from_secs(6),
         faults: Counts {
-            kills: 10,
-            pauses: 5,
-            naps: 3,
+            kills: 8,
+            pauses: 4,
+            naps: 2,
             restarts,
             cuts,
         },
