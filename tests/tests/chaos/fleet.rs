@@ -8,6 +8,7 @@ use mcp_tasks_tests::trial::{Chance, now_ms};
 use mcp_tasks_tests::{Client, Launch, Mortal, Transport};
 use tokio::time::{sleep, timeout};
 
+use crate::grip::{Grip, Hand};
 use crate::ground::Ground;
 use crate::log::{Log, Pause};
 use crate::plan::Plan;
@@ -45,20 +46,6 @@ struct Replica {
     client: Mutex<Option<Client>>,
     /// What its process is called now.
     name: Mutex<String>,
-}
-
-/// What is done to a replica.
-struct Hand {
-    mortal: Option<Mortal>,
-    /// How many processes there have been.
-    lives: u32,
-    name: String,
-}
-
-/// The right to do something to a replica.
-pub(crate) struct Grip {
-    number: usize,
-    hand: tokio::sync::OwnedMutexGuard<Hand>,
 }
 
 impl Fleet {
@@ -99,7 +86,9 @@ impl Fleet {
         for number in 0..self.replicas.len() {
             let mut grip = self.grip(number).await;
             if let Some(mut undisturbed) = grip.hand.mortal.take() {
-                undisturbed.kill().await;
+                // Killed, it would be there until its lease is over.
+                undisturbed.terminate();
+                undisturbed.ended().await;
             }
             self.start_one(&mut grip, chance).await?;
         }
@@ -262,6 +251,34 @@ impl Fleet {
         sound
     }
 
+    /// Has a replica end in good order.
+    ///
+    /// # Errors
+    ///
+    /// If it does not, or had died before.
+    pub(crate) async fn retire(&self, grip: &mut Grip) -> Result<(), String> {
+        grip.lives()?;
+        let Hand { mortal, name, .. } = &mut *grip.hand;
+        let Some(mortal) = mortal else {
+            return Ok(());
+        };
+        let was_away = self.is_away.load(Ordering::Acquire);
+        self.log.add(format!("{name} is told to end"));
+        self.log.count(|counts| &mut counts.leaves);
+        mortal.terminate();
+        let status = mortal.ended().await;
+        self.log.add(format!("{name} has ended: {status}"));
+        *self.client_of(grip.number) = None;
+        // It cannot tell a database that is away.
+        let is_away = was_away || self.is_away.load(Ordering::Acquire);
+        if !status.success() && !is_away {
+            return Err(format!("{name} ended with {status}:\n{}", mortal.said()));
+        }
+        let sound = grip.is_sound();
+        grip.hand.mortal = None;
+        sound
+    }
+
     /// Kills a replica before it has started, or just then.
     pub(crate) async fn start_and_kill(&self, grip: &mut Grip, chance: &mut Chance) {
         self.spawn(grip, chance);
@@ -330,43 +347,5 @@ impl Fleet {
             texts.push(format!("{}:\n{}", grip.hand.name, last.join("\n")));
         }
         texts.join("\n")
-    }
-}
-
-/// What no replica should ever say, whatever happens to it.
-const UNSOUND: [&str; 3] = ["panicked", "is left alone", "cannot go on"];
-
-impl Grip {
-    /// Whether a replica lives that should.
-    ///
-    /// # Errors
-    ///
-    /// What it died of.
-    pub(crate) fn lives(&mut self) -> Result<(), String> {
-        let Hand { mortal, name, .. } = &mut *self.hand;
-        let Some(mortal) = mortal else {
-            return Ok(());
-        };
-        match mortal.has_ended() {
-            None => Ok(()),
-            Some(status) => Err(format!(
-                "{name} has ended by itself: {status}\n{}",
-                mortal.said()
-            )),
-        }
-    }
-
-    fn is_sound(&self) -> Result<(), String> {
-        let Hand { mortal, name, .. } = &*self.hand;
-        let said = mortal.as_ref().map(Mortal::said).unwrap_or_default();
-        let is_unsound = |line: &&str| UNSOUND.iter().any(|words| line.contains(words));
-        match said.lines().find(is_unsound) {
-            Some(line) => Err(format!("{name} said: {line}")),
-            None => Ok(()),
-        }
-    }
-
-    fn process(&self) -> Option<u32> {
-        self.hand.mortal.as_ref()?.id()
     }
 }

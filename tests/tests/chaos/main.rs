@@ -38,6 +38,7 @@
 //! | `CHAOS_PAUSES` | how often one is stopped for longer than its lease |
 //! | `CHAOS_SERVER` | a program to use instead of this package's own |
 //! | `CHAOS_NAPS` | how often one is stopped for a shorter time |
+//! | `CHAOS_LEAVES` | how often one is told to end, as in a deployment |
 //! | `CHAOS_RESTARTS` | how often the database is restarted, one half of them by a crash |
 //! | `CHAOS_CUTS` | how often the database ends one connection of a replica, or all |
 //!
@@ -49,6 +50,7 @@
 
 mod faults;
 mod fleet;
+mod grip;
 mod ground;
 mod log;
 mod outages;
@@ -76,6 +78,7 @@ fn a_little(restarts: u64, cuts: u64) -> Plan {
             kills: 8,
             pauses: 4,
             naps: 2,
+            leaves: 2,
             restarts,
             cuts,
         },
