@@ -42,7 +42,8 @@
 //! | `CHAOS_RESTARTS` | how often the database is restarted, one half of them by a crash |
 //! | `CHAOS_CUTS` | how often the database ends one connection of a replica, or all |
 //!
-//! A failure tells the seed, and of the task its client, the trail that it left, its
+//! With `CHAOS_LOG=1` a run tells what was done, and what clients were told. A
+//! failure tells the seed, and of the task its client, the trail that it left, its
 //! effects, and what happened meanwhile. A seed gives the same faults and answers
 //! again, but the machine has a say in what they meet.
 
@@ -61,6 +62,8 @@ mod trail;
 mod verdict;
 
 use std::time::Duration;
+
+use mcp_tasks_tests::trial::setting;
 
 use self::ground::{Ground, Postgres, Sqlite};
 use self::plan::{Counts, Plan};
@@ -102,7 +105,11 @@ async fn replicas_on_one_database_lose_nothing() {
 async fn happen(plan: Plan, ground: Ground) {
     println!("{plan:?}");
     let run = Run::new(plan, ground);
-    match run.happen().await {
+    let happened = run.happen().await;
+    if setting("CHAOS_LOG").is_some() {
+        println!("{}", run.log());
+    }
+    match happened {
         Ok(tally) => println!("{tally}"),
         Err(failure) => panic!("{failure}"),
     }

@@ -66,6 +66,13 @@ impl Run {
         }
     }
 
+    /// What was done, and what clients were told, for a person to read.
+    pub(crate) fn log(&self) -> String {
+        let log = &self.fleet.log;
+        let errors = log.errors();
+        format!("{}{errors:#?}", log.dump(0, u64::MAX))
+    }
+
     async fn try_to_happen(&self) -> Result<Tally, Finding> {
         let mut chance = Chance::new(self.plan.seed);
         self.fleet.start_undisturbed(&mut chance).await?;
