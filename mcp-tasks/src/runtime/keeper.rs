@@ -382,7 +382,11 @@ impl Idle {
     }
 }
 
-/// Renews the lease every third of it.
+/// A heartbeat that failed is tried again so much later: a database that restarts may
+/// not be there for long each time.
+const BEAT_AGAIN: Duration = Duration::from_millis(500);
+
+/// Renews the lease every third of it; if that fails, tries again sooner.
 async fn beat(weak: Weak<Shared>) {
     let Some(shared) = weak.upgrade() else { return };
     if !shared.lease.is_needed() {
@@ -390,12 +394,14 @@ async fn beat(weak: Weak<Shared>) {
     }
     let lease = shared.lease_time();
     drop(shared);
-    let mut next = Instant::now();
+    let (often, sooner) = (lease / 3, BEAT_AGAIN.min(lease / 3));
+    let mut next = Instant::now() + often;
     loop {
-        next = (next + lease / 3).max(Instant::now());
         tokio::time::sleep_until(next).await;
+        next = (next + often).max(Instant::now());
         let Some(shared) = weak.upgrade() else { return };
         if shared.enlisted().await.is_err() {
+            next = Instant::now() + sooner;
             continue;
         }
         let asked = both_clocks();
@@ -412,7 +418,10 @@ async fn beat(weak: Weak<Shared>) {
                 shared.agenda.elapse_at(Timestamp::default());
             }
             Ok(false) => shared.begin_anew().await,
-            Err(error) => tracing::warn!(%error, "the heartbeat failed, trying again"),
+            Err(error) => {
+                tracing::warn!(%error, "the heartbeat failed, trying again");
+                next = Instant::now() + sooner;
+            }
         }
     }
 }

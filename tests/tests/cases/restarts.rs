@@ -254,11 +254,12 @@ async fn c65_a_timer_that_is_overdue_rings_at_once(store: Store, transport: Tran
     server.restart().await;
     let started = Instant::now();
     assert_eq!(server.client().until_text(&id).await, "rang");
-    assert!(
-        started.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        started.elapsed()
-    );
+    // Who comes to a database waits for a lease to be sure that the other is dead.
+    let at_once = match store {
+        Store::Postgres => Duration::from_secs(2),
+        Store::Memory | Store::Sqlite => Duration::from_secs(1),
+    };
+    assert!(started.elapsed() < at_once, "{:?}", started.elapsed());
 }
 
 async fn c65_a_timer_rings_on_time(store: Store, transport: Transport) {

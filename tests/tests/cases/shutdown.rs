@@ -73,6 +73,8 @@ async fn a_call_that_runs_inline_gets_its_reply(store: Store, transport: Transpo
     let client = server
         .client()
         .declaring(mcp_tasks_tests::Declares::NoTasks);
+    // It is up.
+    client.stats().await;
     let call = tokio::spawn(async move { client.call("slow", json!({ "ms": 1000 })).await });
     sleep(Duration::from_millis(300)).await;
     let status = server.terminate().await;

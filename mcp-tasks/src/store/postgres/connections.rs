@@ -4,6 +4,7 @@
 //! a process that is stopped in the middle of its work keeps no lock that others
 //! wait for.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,9 @@ use crate::store::StoreError;
 
 /// How long a statement may take, and a connection may take to be had.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Patience is counted in so many parts.
+const PARTS: u32 = 20;
 
 /// How long a transaction of several statements may stand still before the server
 /// ends it: its process has been stopped.
@@ -85,7 +89,7 @@ impl Connections {
             builder = builder.post_create(Hook::async_fn(move |client, _| {
                 let settle = settle.clone();
                 Box::pin(async move {
-                    let settled = timeout(PATIENCE, client.batch_execute(&settle)).await;
+                    let settled = patiently(client.batch_execute(&settle)).await;
                     let settled = settled.map_err(|_| HookError::message(silent()))?;
                     settled.map_err(HookError::Backend)
                 })
@@ -235,17 +239,14 @@ impl Lent {
                     .await
             }
         };
-        let answer = timeout(PATIENCE, answer).await;
+        let answer = patiently(answer).await;
         self.judge(answer)
     }
 
     /// Runs statements without parameters.
     async fn simple(&mut self, sql: &str) -> Result<(), Trouble> {
-        let answer = timeout(
-            PATIENCE,
-            self.client.as_ref().expect(HAD).batch_execute(sql),
-        )
-        .await;
+        let client = self.client.as_ref().expect(HAD);
+        let answer = patiently(client.batch_execute(sql)).await;
         self.judge(answer)
     }
 
@@ -286,6 +287,20 @@ impl Drop for Lent {
 }
 
 const HAD: &str = "it is had until it is dropped";
+
+/// Waits for an answer for as long as there is patience. Time in which this process
+/// was stopped does not count: the answer may be there when it goes on.
+async fn patiently<F: Future>(answer: F) -> Result<F::Output, Elapsed> {
+    let mut answer = pin!(answer);
+    let mut parts = 0..PARTS;
+    loop {
+        parts.next();
+        match timeout(PATIENCE / PARTS, &mut answer).await {
+            Err(_) if !parts.is_empty() => {}
+            answered => return answered,
+        }
+    }
+}
 
 fn silent() -> String {
     format!("the database has not answered for {} s", PATIENCE.as_secs())

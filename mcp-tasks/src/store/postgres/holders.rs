@@ -219,8 +219,9 @@ impl Ledger {
             .await?;
         if !holders.is_empty() {
             tracing::info!(?holders, tasks, "holders of tasks have died");
-            self.news.tell_of_work();
-            self.news.there_is_work();
+            // They may have had something to tell.
+            self.news.tell_that_there_was_more();
+            self.news.may_have_missed_something();
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use super::news::News;
 use super::query::{Name, Query};
 use super::row::{COLUMNS, HolderId, Row, columns};
 use super::schema::SLOTS;
-use super::text::kept;
+use super::text::{kept, sought};
 use super::trouble::Trouble;
 use crate::store::columns::{caller_of, damaged, end_of, entry, from_json, stored, time, to_json};
 use crate::store::near::{Brief, Handover, Recent, Snapshots};
@@ -255,7 +255,7 @@ impl Ledger {
         let caller = caller_of(access).map(kept);
         let rows = self
             .connections
-            .read(&self.queries.load, &[&kept(id.as_str()), &caller])
+            .read(&self.queries.load, &[&sought(id), &caller])
             .await?;
         rows.first().map(|row| Task::read(id, row)).transpose()
     }

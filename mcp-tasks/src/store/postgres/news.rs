@@ -173,10 +173,13 @@ impl News {
         self.something_to_tell.notify_one();
     }
 
-    /// There is something to claim here too.
-    pub(super) fn there_is_work(&self) {
-        self.heard().work = true;
-        self.something_heard.notify_one();
+    /// Tells others, whoever they are, to look for what they have not been told.
+    pub(super) fn tell_that_there_was_more(&self) {
+        let mut message = self.to_tell();
+        message.more = true;
+        message.to_anybody = true;
+        drop(message);
+        self.something_to_tell.notify_one();
     }
 
     /// What is to be told now, as texts that each fit.
@@ -376,9 +379,7 @@ impl Ledger {
                 .write(&self.queries.news.notify, &[&channel, &text])
                 .await;
             if let Err(error) = told {
-                let mut message = self.news.to_tell();
-                message.more = true;
-                message.to_anybody = true;
+                self.news.tell_that_there_was_more();
                 return Err(error);
             }
         }
@@ -431,8 +432,7 @@ mod tests {
         there.begin_as(HolderId(2));
         here.take_texts();
         // What was to be told then is gone.
-        here.has_others(true);
-        here.to_tell().more = true;
+        here.tell_that_there_was_more();
         let texts = here.take_texts();
         assert_eq!(texts.len(), 1);
         there.hear(&texts[0]);

@@ -7,7 +7,7 @@ use tokio_postgres::Row as SqlRow;
 
 use super::ledger::{Ledger, journal_in};
 use super::query::Query;
-use super::text::{kept, was};
+use super::text::{kept, sought, was};
 use crate::store::columns::{caller_of, end_of, from_json, listed_as};
 use crate::store::near::Brief;
 use crate::store::{Listing, StoreError, StoreStats};
@@ -86,7 +86,7 @@ impl Ledger {
             .connections
             .read(
                 &self.queries.reading.get,
-                &[&kept(id.as_str()), &caller_of(access).map(kept), &seq],
+                &[&sought(id), &caller_of(access).map(kept), &seq],
             )
             .await?;
         let Some(row) = rows.first() else {
@@ -110,7 +110,7 @@ impl Ledger {
         let after = i64::try_from(last).unwrap_or(i64::MAX);
         let rows = self
             .connections
-            .read(&self.queries.reading.read, &[&kept(id.as_str()), &after])
+            .read(&self.queries.reading.read, &[&sought(id), &after])
             .await?;
         let Some(row) = rows.first() else {
             return Ok(Vec::new());

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use crate::task::TaskId;
+
 const ESCAPE: char = '\u{1}';
 
 /// A text as it is kept.
@@ -13,6 +15,16 @@ pub(super) fn kept(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.replace(ESCAPE, "\u{1}1").replace('\0', "\u{1}0"))
+}
+
+/// No id of a task is as long as this many bytes.
+const LONG: usize = 1024;
+
+/// The id of a task that is looked for. One that no task can have is not sent, but
+/// looked for all the same.
+pub(super) fn sought(id: &TaskId) -> Cow<'_, str> {
+    let text = id.as_str();
+    kept(if text.len() < LONG { text } else { "" })
 }
 
 /// A kept text as it was.
