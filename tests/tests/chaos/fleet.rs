@@ -186,8 +186,9 @@ impl Fleet {
                 Err(_) => "it hangs".to_owned(),
             };
             let status = mortal.kill().await;
-            if !was_away && !self.is_away.load(Ordering::Acquire) {
-                let words = mortal.said();
+            let words = mortal.said();
+            let is_away = was_away || self.is_away.load(Ordering::Acquire);
+            if !is_away && !self.ground.may_refuse(&words) {
                 return Err(format!("{name} does not start: {said} ({status})\n{words}"));
             }
             self.log
