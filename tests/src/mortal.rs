@@ -68,6 +68,11 @@ impl Mortal {
         }
     }
 
+    /// Tells it to end in good order, with SIGTERM.
+    pub fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
     /// How it ended, if it has.
     pub fn has_ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("a child can be looked at")

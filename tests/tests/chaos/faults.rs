@@ -16,6 +16,7 @@ enum Fault {
     Kill,
     Pause,
     Nap,
+    Leave,
     Restart,
     Cut,
 }
@@ -52,7 +53,7 @@ pub(crate) async fn inflict(
     }
     for number in 0..fleet.len() {
         let mut grip = fleet.grip(number).await;
-        Fleet::lives(&mut grip)?;
+        grip.lives()?;
     }
     Ok(())
 }
@@ -87,6 +88,11 @@ impl Fleet {
                 let less = fraction(chance.below(100), 100);
                 self.stand_still(lease.mul_f64(less), chance).await
             }
+            Fault::Leave => {
+                let mut grip = self.free(chance).await;
+                self.retire(&mut grip).await?;
+                self.start_one(&mut grip, chance).await
+            }
             Fault::Restart => {
                 let at_once = chance.one_in(2);
                 self.restart_database(chance.millis(0, 700), at_once).await;
@@ -101,9 +107,9 @@ impl Fleet {
 
     async fn stand_still(&self, time: Duration, chance: &mut Chance) -> Result<(), String> {
         let mut grip = self.free(chance).await;
-        Self::lives(&mut grip)?;
+        grip.lives()?;
         self.pause(&grip, time).await;
-        Self::lives(&mut grip)
+        grip.lives()
     }
 }
 
@@ -113,6 +119,7 @@ fn deck(counts: Counts, chance: &mut Chance) -> Vec<Fault> {
         (Fault::Kill, counts.kills),
         (Fault::Pause, counts.pauses),
         (Fault::Nap, counts.naps),
+        (Fault::Leave, counts.leaves),
         (Fault::Restart, counts.restarts),
         (Fault::Cut, counts.cuts),
     ];

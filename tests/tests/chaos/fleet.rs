@@ -8,6 +8,7 @@ use mcp_tasks_tests::trial::{Chance, now_ms};
 use mcp_tasks_tests::{Client, Launch, Mortal, Transport};
 use tokio::time::{sleep, timeout};
 
+use crate::grip::{Grip, Hand};
 use crate::ground::Ground;
 use crate::log::{Log, Pause};
 use crate::plan::Plan;
@@ -17,7 +18,7 @@ const START: Duration = Duration::from_secs(20);
 
 /// How long it is before a start that failed while the database was away is
 /// tried again, as whoever runs a server would.
-const AGAIN: Duration = Duration::from_millis(200);
+pub(crate) const AGAIN: Duration = Duration::from_millis(200);
 
 /// A lease that is not lost on a busy machine.
 const UNDISTURBED_MS: u64 = 20_000;
@@ -31,9 +32,9 @@ pub(crate) struct Fleet {
     /// How long a replica that starts now may be without a sign of life.
     lease_ms: AtomicU64,
     /// Whether the database is away, or was a moment ago.
-    is_away: AtomicBool,
+    pub(crate) is_away: AtomicBool,
     /// Whoever has this may do something to the database.
-    database: tokio::sync::Mutex<()>,
+    pub(crate) database: tokio::sync::Mutex<()>,
 }
 
 /// A place for one process after another.
@@ -45,20 +46,6 @@ struct Replica {
     client: Mutex<Option<Client>>,
     /// What its process is called now.
     name: Mutex<String>,
-}
-
-/// What is done to a replica.
-struct Hand {
-    mortal: Option<Mortal>,
-    /// How many processes there have been.
-    lives: u32,
-    name: String,
-}
-
-/// The right to do something to a replica.
-pub(crate) struct Grip {
-    number: usize,
-    hand: tokio::sync::OwnedMutexGuard<Hand>,
 }
 
 impl Fleet {
@@ -99,7 +86,9 @@ impl Fleet {
         for number in 0..self.replicas.len() {
             let mut grip = self.grip(number).await;
             if let Some(mut undisturbed) = grip.hand.mortal.take() {
-                undisturbed.kill().await;
+                // Killed, it would be there until its lease is over.
+                undisturbed.terminate();
+                undisturbed.ended().await;
             }
             self.start_one(&mut grip, chance).await?;
         }
@@ -134,13 +123,13 @@ impl Fleet {
         }
     }
 
-    fn client_of(&self, number: usize) -> MutexGuard<'_, Option<Client>> {
+    pub(crate) fn client_of(&self, number: usize) -> MutexGuard<'_, Option<Client>> {
         let client = self.replicas[number].client.lock();
         client.expect("nobody panics with the lock")
     }
 
     /// What the replicas are called now.
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let name = |replica: &Replica| {
             let name = replica.name.lock();
             name.expect("nobody panics with the lock").clone()
@@ -197,8 +186,9 @@ impl Fleet {
                 Err(_) => "it hangs".to_owned(),
             };
             let status = mortal.kill().await;
-            if !was_away && !self.is_away.load(Ordering::Acquire) {
-                let words = mortal.said();
+            let words = mortal.said();
+            let is_away = was_away || self.is_away.load(Ordering::Acquire);
+            if !is_away && !self.ground.may_refuse(&words) {
                 return Err(format!("{name} does not start: {said} ({status})\n{words}"));
             }
             self.log
@@ -249,16 +239,45 @@ impl Fleet {
     ///
     /// What it had died of before.
     pub(crate) async fn kill(&self, grip: &mut Grip) -> Result<(), String> {
-        Self::lives(grip)?;
+        grip.lives()?;
         self.log.add(format!("{} is killed", grip.hand.name));
         self.log.count(|counts| &mut counts.kills);
         // A moment longer somebody speaks to it.
         if let Some(mortal) = &mut grip.hand.mortal {
             mortal.kill().await;
         }
-        grip.hand.mortal = None;
         *self.client_of(grip.number) = None;
-        Ok(())
+        let sound = grip.is_sound();
+        grip.hand.mortal = None;
+        sound
+    }
+
+    /// Has a replica end in good order.
+    ///
+    /// # Errors
+    ///
+    /// If it does not, or had died before.
+    pub(crate) async fn retire(&self, grip: &mut Grip) -> Result<(), String> {
+        grip.lives()?;
+        let Hand { mortal, name, .. } = &mut *grip.hand;
+        let Some(mortal) = mortal else {
+            return Ok(());
+        };
+        let was_away = self.is_away.load(Ordering::Acquire);
+        self.log.add(format!("{name} is told to end"));
+        self.log.count(|counts| &mut counts.leaves);
+        mortal.terminate();
+        let status = mortal.ended().await;
+        self.log.add(format!("{name} has ended: {status}"));
+        *self.client_of(grip.number) = None;
+        // It cannot tell a database that is away.
+        let is_away = was_away || self.is_away.load(Ordering::Acquire);
+        if !status.success() && !is_away {
+            return Err(format!("{name} ended with {status}:\n{}", mortal.said()));
+        }
+        let sound = grip.is_sound();
+        grip.hand.mortal = None;
+        sound
     }
 
     /// Kills a replica before it has started, or just then.
@@ -305,89 +324,29 @@ impl Fleet {
         self.log.paused(Pause { process, until_ms });
     }
 
-    /// Takes the database away for a time, at once or in good order.
-    pub(crate) async fn restart_database(&self, time: Duration, at_once: bool) {
-        let Ground::Postgres(postgres) = &*self.ground else {
-            return;
-        };
-        let _alone = self.database.lock().await;
-        self.is_away.store(true, Ordering::Release);
-        let how = if at_once { "crashes" } else { "stops" };
-        self.log.add(format!("the database {how}"));
-        self.log.count(|counts| &mut counts.restarts);
-        if at_once {
-            postgres.cluster.kill().await;
-        } else {
-            postgres.cluster.stop().await;
-        }
-        sleep(time).await;
-        postgres.cluster.start().await;
-        self.log.add("the database is back".to_owned());
-        // A replica that starts now may have been refused before.
-        sleep(AGAIN).await;
-        self.is_away.store(false, Ordering::Release);
-    }
-
-    /// Ends one connection of a replica to the database, or all.
-    pub(crate) async fn cut(&self, chance: &mut Chance) {
-        let Ground::Postgres(postgres) = &*self.ground else {
-            return;
-        };
-        let _alone = self.database.lock().await;
-        let number = chance.below(self.replicas.len() as u64);
-        let number = usize::try_from(number).expect("it is below a length");
-        if self.client_of(number).is_none() {
-            // One that cannot connect does not start.
-            return;
-        }
-        let name = self.names().swap_remove(number);
-        let all = chance.one_in(2);
-        match postgres.cut(&name, all).await {
-            Ok(cut) => self.log.add(format!("{cut} connections of {name} are cut")),
-            Err(error) => self.log.add(format!("{name} is not cut: {error}")),
-        }
-        self.log.count(|counts| &mut counts.cuts);
-    }
-
-    /// Whether a replica lives that should.
+    /// Whether nothing is wrong with any replica, by what it said.
     ///
     /// # Errors
     ///
-    /// What it died of.
-    pub(crate) fn lives(grip: &mut Grip) -> Result<(), String> {
-        let Hand { mortal, name, .. } = &mut *grip.hand;
-        let Some(mortal) = mortal else {
-            return Ok(());
-        };
-        match mortal.has_ended() {
-            None => Ok(()),
-            Some(status) => Err(format!(
-                "{name} has ended by itself: {status}\n{}",
-                mortal.said()
-            )),
+    /// What one has said that none should ever say.
+    pub(crate) async fn are_sound(&self) -> Result<(), String> {
+        for number in 0..self.len() {
+            self.grip(number).await.is_sound()?;
         }
+        Ok(())
     }
 
     /// What the replicas that are there have said, its last lines.
     pub(crate) async fn said(&self) -> String {
-        let mut text = String::new();
+        let mut texts = Vec::new();
         for number in 0..self.len() {
             let grip = self.grip(number).await;
             let said = grip.hand.mortal.as_ref().map(Mortal::said);
             let said = said.unwrap_or_default();
             let lines: Vec<&str> = said.lines().collect();
             let last = &lines[lines.len().saturating_sub(25)..];
-            text += &grip.hand.name;
-            text += ":\n";
-            text += &last.join("\n");
-            text += "\n";
+            texts.push(format!("{}:\n{}", grip.hand.name, last.join("\n")));
         }
-        text
-    }
-}
-
-impl Grip {
-    fn process(&self) -> Option<u32> {
-        self.hand.mortal.as_ref()?.id()
+        texts.join("\n")
     }
 }

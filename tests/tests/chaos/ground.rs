@@ -44,6 +44,12 @@ impl Ground {
         }
     }
 
+    /// Whether a replica that says this may end instead of starting: one that is
+    /// stopped in the middle of a transaction keeps a file from all others.
+    pub(crate) fn may_refuse(&self, said: &str) -> bool {
+        matches!(self, Self::Sqlite(_)) && said.contains("has kept the file locked")
+    }
+
     /// Where files of the run are put.
     pub(crate) fn folder(&self) -> &Path {
         match self {

@@ -21,8 +21,9 @@ struct Happened {
     processes: HashMap<String, u32>,
     pauses: Vec<Pause>,
     faults: Counts,
-    /// Errors that clients were told, and how often.
+    /// Errors that clients were told, and how often, and when the last was.
     told: HashMap<String, u64>,
+    told_ms: u64,
 }
 
 /// A process that stood still.
@@ -66,7 +67,14 @@ impl Log {
 
     /// A client was told an error.
     pub(crate) fn told(&self, error: String) {
-        *self.lock().told.entry(error).or_default() += 1;
+        let mut happened = self.lock();
+        *happened.told.entry(error).or_default() += 1;
+        happened.told_ms = now_ms();
+    }
+
+    /// When a client was last told an error.
+    pub(crate) fn last_told(&self) -> u64 {
+        self.lock().told_ms
     }
 
     /// Errors that clients were told, and how often.

@@ -30,6 +30,8 @@ pub(crate) struct Counts {
     pub(crate) pauses: u64,
     /// Replicas that are stopped for a shorter time.
     pub(crate) naps: u64,
+    /// Replicas that are told to end, and do in good order.
+    pub(crate) leaves: u64,
     /// Restarts of the database.
     pub(crate) restarts: u64,
     /// Connections that the database ends.
@@ -38,7 +40,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn sum(&self) -> u64 {
-        self.kills + self.pauses + self.naps + self.restarts + self.cuts
+        self.kills + self.pauses + self.naps + self.leaves + self.restarts + self.cuts
     }
 }
 
@@ -62,6 +64,7 @@ impl Plan {
                 kills: number("CHAOS_KILLS", faults.kills),
                 pauses: number("CHAOS_PAUSES", faults.pauses),
                 naps: number("CHAOS_NAPS", faults.naps),
+                leaves: number("CHAOS_LEAVES", faults.leaves),
                 restarts: number("CHAOS_RESTARTS", faults.restarts),
                 cuts: number("CHAOS_CUTS", faults.cuts),
             },

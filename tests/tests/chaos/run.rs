@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_tasks_tests::trial::{Case, Chance, Effects, Record, Undisturbed, cases};
+use mcp_tasks_tests::trial::{Case, Chance, Effects, Record, Undisturbed, cases, now_ms};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -23,6 +23,9 @@ const THINKS_MS: u64 = 600;
 
 /// How long tasks may take to end once nothing happens any more.
 const PATIENCE: Duration = Duration::from_secs(90);
+
+/// How long after the last fault clients may still be told of errors.
+const ECHO_MS: u64 = 5000;
 
 /// How long a message to a paused replica may lie about.
 const LATE: Duration = Duration::from_secs(1);
@@ -63,6 +66,13 @@ impl Run {
         }
     }
 
+    /// What was done, and what clients were told, for a person to read.
+    pub(crate) fn log(&self) -> String {
+        let log = &self.fleet.log;
+        let errors = log.errors();
+        format!("{}{errors:#?}", log.dump(0, u64::MAX))
+    }
+
     async fn try_to_happen(&self) -> Result<Tally, Finding> {
         let mut chance = Chance::new(self.plan.seed);
         self.fleet.start_undisturbed(&mut chance).await?;
@@ -79,14 +89,19 @@ impl Run {
                 played.expect("a client does not panic")?;
             }
         }
-        let stormy = began.elapsed();
+        let (stormy, calm_since) = (began.elapsed(), Instant::now());
         stop.send_replace(true);
         self.fleet.log.add("the faults are over".to_owned());
+        let over_ms = now_ms() + ECHO_MS;
         self.calm(load).await?;
         self.adopt(&mut chance).await?;
-        let calm = began.elapsed().saturating_sub(stormy);
+        let calm = calm_since.elapsed();
         self.idle().await?;
         self.agree(&mut chance).await?;
+        self.fleet.are_sound().await?;
+        if self.fleet.log.last_told() > over_ms {
+            return Err("clients were told of errors when the faults were over".into());
+        }
         let mut tally = self.judge(&models).await?;
         (tally.stormy, tally.calm) = (stormy, calm);
         tally.faults = self.fleet.log.faults();
@@ -130,9 +145,9 @@ impl Run {
             let mut player = self.player(self.new_record(*case), chance.fork());
             player.longest_ms = 20;
             players.spawn(async move {
-                let end = player.play().await;
+                let outcome = player.play().await;
                 let id = || player.record.lock().ok()?.id.clone();
-                end.map_err(|problem| Finding::of(id(), problem))
+                outcome.map_err(|problem| Finding::of(id(), problem))
             });
         }
         while let Some(played) = players.join_next().await {
@@ -165,9 +180,9 @@ impl Run {
                 while !*stopped.borrow() {
                     let record = run.new_record(*chance.pick(&run.cases));
                     let mut player = run.player(record.clone(), chance.fork());
-                    let end = player.play().await;
+                    let outcome = player.play().await;
                     let id = || record.lock().ok()?.id.clone();
-                    end.map_err(|problem| Finding::of(id(), problem))?;
+                    outcome.map_err(|problem| Finding::of(id(), problem))?;
                 }
                 Ok(())
             });
@@ -189,7 +204,7 @@ impl Run {
         let records = self.records();
         let stuck = records
             .iter()
-            .filter(|it| it.id.is_some() && it.end.is_none());
+            .filter(|record| record.id.is_some() && record.end.is_none());
         let stuck: Vec<_> = stuck.filter_map(|record| record.id.clone()).collect();
         let problem = format!(
             "{} tasks have not ended in {} s of calm",
@@ -220,8 +235,8 @@ impl Run {
             *its = Some(id.clone());
             let mut player = self.player(record.clone(), chance.fork());
             orphans.spawn(async move {
-                let end = player.play().await;
-                end.map_err(|problem| Finding::of(Some(id), problem))
+                let outcome = player.play().await;
+                outcome.map_err(|problem| Finding::of(Some(id), problem))
             });
         }
         self.calm(orphans).await

@@ -69,12 +69,13 @@ impl std::fmt::Display for Tally {
         } = self;
         writeln!(
             f,
-            "in {:.0?}: {} kills, {} pauses and {} shorter ones, {} restarts of the database, \
-             {} cuts of connections; everything came to rest {:.1?} after that",
+            "in {:.0?}: {} kills, {} pauses and {} shorter ones, {} told to end, {} restarts of the \
+             database, {} cuts of connections; everything came to rest {:.1?} after that",
             self.stormy,
             faults.kills,
             faults.pauses,
             faults.naps,
+            faults.leaves,
             faults.restarts,
             faults.cuts,
             self.calm
