@@ -388,7 +388,9 @@ impl Idle {
                 if news.work {
                     self.agenda.claim_at(Timestamp::default());
                 }
-                self.seating.look_again();
+                if news.seats {
+                    self.seating.look_again();
+                }
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot see what others change, trying again");

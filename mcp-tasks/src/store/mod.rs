@@ -314,6 +314,8 @@ pub struct News {
     pub changed: Option<Vec<TaskId>>,
     /// Whether there may be tasks to claim.
     pub work: bool,
+    /// Whether there may be seats that others have given back.
+    pub seats: bool,
 }
 
 /// What the holder of a claim has to say.

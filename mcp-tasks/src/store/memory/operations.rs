@@ -183,6 +183,7 @@ impl TaskStore for MemoryStore {
             if self.looked.swap(changes, Ordering::Relaxed) == changes {
                 return Ok(News {
                     work: true,
+                    seats: true,
                     ..News::default()
                 });
             }
@@ -202,6 +203,7 @@ impl TaskStore for MemoryStore {
                 grown: grown.map(|(id, _)| id.clone()).collect(),
                 changed: None,
                 work: true,
+                seats: true,
             })
         })
     }

@@ -129,7 +129,11 @@ impl Queries {
                 set_free!("$2::bool"),
                 " WHERE t.holder = ANY ($1::int8[]) AND t.holder > 0 RETURNING 1",
             )),
-            remove: query("DELETE FROM @holders WHERE holder = ANY ($1::int8[])"),
+            remove: query(
+                "WITH seats AS (DELETE FROM @seats WHERE holder = ANY ($1::int8[])),
+                 wanted AS (DELETE FROM @seats_wanted WHERE holder = ANY ($1::int8[]))
+                 DELETE FROM @holders WHERE holder = ANY ($1::int8[])",
+            ),
             hand_over: query(concat!(
                 "UPDATE @tasks t SET ",
                 set_free!("FALSE"),
@@ -226,7 +230,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes holders that a statement finds, and sets their tasks free; what ran
+    /// Removes holders that a statement finds, and sets their tasks and seats free; what ran
     /// is to be recovered if they have died. Gives the holders and the number of
     /// their tasks.
     ///

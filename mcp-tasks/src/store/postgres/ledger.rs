@@ -71,6 +71,7 @@ pub(super) struct Queries {
     pub(super) news: super::news::Queries,
     pub(super) reading: super::reading::Queries,
     pub(super) sealing: super::sealing::Queries,
+    pub(super) seats: super::seats::Queries,
 }
 
 /// A task that is to be changed.
@@ -178,6 +179,7 @@ impl Ledger {
                 news: super::news::Queries::new(query),
                 reading: super::reading::Queries::new(query),
                 sealing: super::sealing::Queries::new(query),
+                seats: super::seats::Queries::new(query),
             },
             connections,
             beats,

@@ -19,6 +19,7 @@ mod reading;
 mod row;
 mod schema;
 mod sealing;
+mod seats;
 mod text;
 mod tls;
 mod trouble;
@@ -31,8 +32,8 @@ use tokio::task::AbortHandle;
 pub use self::builder::PostgresBuilder;
 use self::ledger::Ledger;
 use super::{
-    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, Server, StoreFuture,
-    StoreStats, TaskStore, ToCommit, Wanted, Work,
+    Change, Claim, Commit, Delivery, Elapsed, Listing, LiveLimits, News, RunNumber, Seated,
+    SeatsWanted, Server, StoreFuture, StoreStats, TaskStore, ToCommit, Wanted, Work,
 };
 use crate::Error;
 use crate::task::{
@@ -239,6 +240,18 @@ impl TaskStore for PostgresStore {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         StoreFuture::new(self.ledger.spend(state, until, now))
+    }
+
+    fn take_seats<'a>(
+        &'a self,
+        wanted: &'a SeatsWanted<'a>,
+        _: Timestamp,
+    ) -> StoreFuture<'a, Seated> {
+        StoreFuture::new(self.ledger.take_seats(wanted))
+    }
+
+    fn give_back_seats(&self, run: RunNumber) -> StoreFuture<'_, ()> {
+        StoreFuture::new(self.ledger.give_back_seats(run))
     }
 
     fn stats(&self) -> StoreFuture<'_, StoreStats> {

@@ -67,6 +67,9 @@ pub(super) struct Message {
     /// Whether there are tasks to claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     work: bool,
+    /// Whether there are seats that others wait for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    seats: bool,
     /// Whether a new holder wants to be known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hello: bool,
@@ -83,7 +86,8 @@ pub(super) struct Message {
 
 impl Message {
     fn is_empty(&self) -> bool {
-        self.to.is_empty() && !self.work && !self.hello && !self.more && self.ids.is_empty()
+        let says = self.work || self.seats || self.hello || self.more;
+        !says && self.to.is_empty() && self.ids.is_empty()
     }
 }
 
@@ -94,6 +98,7 @@ struct Heard {
     /// Whether others may have changed that were not heard of.
     any: bool,
     work: bool,
+    seats: bool,
     /// How often this holder was told to look, and as of which it has.
     calls: u64,
     looked: u64,
@@ -104,7 +109,7 @@ struct Heard {
 
 impl Heard {
     fn is_empty(&self) -> bool {
-        self.changed.is_empty() && !self.any && !self.work
+        self.changed.is_empty() && !self.any && !self.work && !self.seats
     }
 
     fn take(&mut self, grown: Vec<TaskId>) -> store::News {
@@ -114,6 +119,7 @@ impl Heard {
             grown,
             changed: (!any).then_some(changed),
             work: std::mem::take(&mut self.work),
+            seats: std::mem::take(&mut self.seats),
         }
     }
 }
@@ -170,6 +176,15 @@ impl News {
 
     pub(super) fn tell_of_work(&self) {
         self.to_tell().work = true;
+        self.something_to_tell.notify_one();
+    }
+
+    /// Tells those who wait for seats that there are some.
+    pub(super) fn tell_of_seats(&self) {
+        let mut message = self.to_tell();
+        message.seats = true;
+        message.to_anybody = true;
+        drop(message);
         self.something_to_tell.notify_one();
     }
 
@@ -236,6 +251,7 @@ impl News {
             heard.any = true;
         }
         heard.work |= message.work;
+        heard.seats |= message.seats;
         heard.calls += u64::from(message.to.contains(&me));
         drop(heard);
         self.something_heard.notify_one();
@@ -247,6 +263,7 @@ impl News {
         let mut heard = self.heard();
         heard.any = true;
         heard.work = true;
+        heard.seats = true;
         heard.calls += 1;
         drop(heard);
         self.something_heard.notify_one();
@@ -308,6 +325,7 @@ impl Ledger {
                 heard.next_look = Some(again.unwrap_or_else(|| news.next_look()));
                 heard.any |= late;
                 heard.work |= late;
+                heard.seats |= late;
                 if found.is_empty() && heard.is_empty() {
                     continue;
                 }
@@ -361,10 +379,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// Tells others that there are tasks to claim, and returns when it is told.
+    /// Tells others that there are tasks to claim, and perhaps seats to take, and
+    /// returns when it is told.
     pub(super) async fn tell_of_work_now(&self) {
         self.news.tell_of_work();
-        self.news.to_tell().to_anybody = true;
+        self.news.tell_of_seats();
         // If it cannot be told, whoever takes the lease will find out.
         self.tell_others().await.ok();
     }

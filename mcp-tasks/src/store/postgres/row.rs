@@ -151,8 +151,11 @@ impl Row {
     /// Notes what the function does.
     pub(super) fn note(&mut self, then: Activity) {
         self.running = then == Activity::Running;
-        if then == Activity::Parked {
-            self.holder = HolderId::NOBODY;
+        match then {
+            Activity::Parked => self.holder = HolderId::NOBODY,
+            // Something has arrived for it, as far as others are concerned.
+            Activity::Queued => self.unseen = Unseen::FROM_ITSELF,
+            Activity::Running | Activity::Waiting => {}
         }
     }
 

@@ -259,6 +259,7 @@ impl TaskStore for SqliteStore {
                 // A file says that it has changed, and not where.
                 changed: None,
                 work: true,
+                seats: true,
             })
         })
     }

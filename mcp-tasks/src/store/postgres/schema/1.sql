@@ -106,6 +106,34 @@ CREATE TABLE @callers (
     live   BIGINT NOT NULL
 ) WITH (fillfactor = 50);
 
+-- Who runs functions of which only so many may run at once. The seats of a lane are
+-- numbered from 0: each is taken once.
+CREATE TABLE @seats (
+    server TEXT COLLATE "C" NOT NULL,
+    scope  TEXT COLLATE "C" NOT NULL,
+    -- 0 for the functions of a tool, 1 for those of a caller; and its name.
+    kind   INTEGER NOT NULL,
+    name   TEXT COLLATE "C" NOT NULL,
+    seat   INTEGER NOT NULL,
+    holder BIGINT NOT NULL,
+    run    BIGINT NOT NULL,
+    PRIMARY KEY (server, scope, kind, name, seat)
+);
+CREATE INDEX seats_of_runs ON @seats (holder, run);
+
+-- Holders that wait for a seat in a lane, since when, and when they last asked.
+CREATE TABLE @seats_wanted (
+    server TEXT COLLATE "C" NOT NULL,
+    scope  TEXT COLLATE "C" NOT NULL,
+    kind   INTEGER NOT NULL,
+    name   TEXT COLLATE "C" NOT NULL,
+    holder BIGINT NOT NULL,
+    since  BIGINT NOT NULL,
+    asked  BIGINT NOT NULL,
+    PRIMARY KEY (server, scope, kind, name, holder)
+);
+CREATE INDEX seats_wanted_by ON @seats_wanted (holder);
+
 -- Keys that seal the state of calls which travels through clients.
 CREATE TABLE @sealing_keys (
     id      BYTEA PRIMARY KEY,
