@@ -31,7 +31,7 @@ mod task;
 /// | `inline` | a plain result if done within this time | off |
 /// | `replay` | `false`: the body is never run again | `true` |
 /// | `cancel_grace` | time to clean up after a cancellation | none |
-/// | `concurrency` | how many functions of the tool, in whichever version, run at once, in all processes on the store together; those that wait for a person, a timer or a signal do not count, and the others wait their turn as `working` | no limit |
+/// | `concurrency` | how many functions of the tool, in whichever version, run at once, in all processes on the store together; those that wait for a person, a timer or a signal do not count, and the others wait their turn as `working`; costs two small writes to the store each time that one runs | no limit |
 /// | `state_ttl` | how long a state is good for that a call gives its client in rounds, at most `"7d"` | 1 hour |
 /// | `once` | `false`: such a state is accepted again and again; plays no part without a durable store | `true` |
 /// | `version` | the version that the journal records | 1 |

@@ -57,6 +57,10 @@ pub struct Limits {
     /// a step does. A call that is no task counts while it runs. What a process
     /// that dies had running counts until its lease is over, or until another
     /// process finds it dead.
+    ///
+    /// Each time that a function of an authenticated caller begins to run, the
+    /// store is asked for a seat, and when it waits or ends, told that it is free:
+    /// two small writes. Without a limit, neither is.
     pub running_per_caller: Option<usize>,
     /// Tasks in memory; 10,000 by default. Beside as many, one that waits is
     /// parked at once. Plays no part without a durable store.

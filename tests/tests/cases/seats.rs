@@ -197,10 +197,10 @@ async fn c93_so_many_functions_of_a_caller_run_at_once_in_all_processes(store: S
     let files = ["alice.txt", "bob.txt"].map(|name| folder.path().join(name));
     let both = folder.path().join("both.txt");
     let mut ids = Vec::new();
-    for round in 0..30 {
+    for round in 0..18 {
         for (clients, file) in callers.iter().zip(&files) {
             let client = &clients[round % 3];
-            let arguments = json!({ "file": file, "ms": 40, "also": both });
+            let arguments = json!({ "file": file, "ms": 150, "also": both });
             ids.push((client, client.task("unlimited", arguments).await));
         }
     }
@@ -208,7 +208,7 @@ async fn c93_so_many_functions_of_a_caller_run_at_once_in_all_processes(store: S
         assert_eq!(client.until_text(&id).await, "done");
     }
     for file in &files {
-        assert_eq!(written(file).len(), 60);
+        assert_eq!(written(file).len(), 36);
         assert_eq!(most_at_once(file), 3);
     }
     assert!(most_at_once(&both) > 3, "each caller has seats of its own");
@@ -266,8 +266,8 @@ async fn c93_a_burst_of_one_caller_keeps_no_other_from_running_in_any_process(st
     }
     let done = written(&many).matches('-').count();
     assert!(done < BURST - 20, "{done} of {BURST} were done before");
+    assert!(most_at_once(&many) <= 2);
     for (client, id) in burst {
         client.cancelled(&id).await;
     }
-    assert!(most_at_once(&many) <= 2);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
@@ -28,6 +29,7 @@ behaviours![
     holders_that_wait_have_their_turns,
     a_holder_that_asks_no_more_is_waited_for_no_longer,
     a_holder_that_died_is_not_waited_for,
+    a_holder_that_waits_hears_of_a_seat_that_is_given_back,
     a_task_that_waits_to_run_is_not_to_blame_when_its_holder_dies,
     a_task_that_waits_to_run_is_its_holders,
 ];
@@ -329,6 +331,30 @@ async fn a_holder_that_died_is_not_waited_for(room: Room) {
     pass(&room, PATIENCE_MS, &[&one]).await;
     one.gives_back(1).await;
     assert!(one.sits(2, 1).await);
+}
+
+async fn a_holder_that_waits_hears_of_a_seat_that_is_given_back(room: Room) {
+    let (one, two) = (room.holder().await, room.holder().await);
+    assert!(one.sits(1, 1).await);
+    assert!(!two.sits(1, 1).await);
+    let giving_back = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        one.gives_back(1).await;
+        Instant::now()
+    };
+    let waiting = async {
+        loop {
+            let news = two.store.news().await.expect("the store is there");
+            if news.seats && two.sits(1, 1).await {
+                return Instant::now();
+            }
+        }
+    };
+    let both = async { tokio::join!(giving_back, waiting) };
+    let (given_back, taken) = tokio::time::timeout(Duration::from_secs(10), both)
+        .await
+        .expect("it hears");
+    assert!(taken.duration_since(given_back) < Duration::from_secs(2));
 }
 
 async fn a_task_that_waits_to_run_is_not_to_blame_when_its_holder_dies(room: Room) {

@@ -96,13 +96,17 @@ const CLAIM: &str = concat!(
             ) r
         ) r ORDER BY turn, task LIMIT 4 * $3::int8
     ), due AS (
-        SELECT d.task, d.wake_at AS place FROM unnest($2::int4[]) AS c(code), LATERAL (
-            SELECT t.task, t.wake_at FROM @tasks t
-            WHERE t.holder = 0 AND t.wake_at BETWEEN 1 AND 9223372036854775806
-                AND t.code = c.code AND t.wake_at <= ",
+        SELECT d.task, row_number() OVER (ORDER BY d.turn, d.wake_at) AS place FROM (
+            SELECT d.task, d.wake_at,
+                row_number() OVER (PARTITION BY d.caller ORDER BY d.wake_at) AS turn
+            FROM unnest($2::int4[]) AS c(code), LATERAL (
+                SELECT t.task, t.wake_at, t.caller FROM @tasks t
+                WHERE t.holder = 0 AND t.wake_at BETWEEN 1 AND 9223372036854775806
+                    AND t.code = c.code AND t.wake_at <= ",
     now!(),
     " ORDER BY t.wake_at LIMIT 4 * $3::int8
-        ) d ORDER BY d.wake_at LIMIT 4 * $3::int8
+            ) d ORDER BY d.wake_at LIMIT 4 * $3::int8
+        ) d
     ), held AS (
         SELECT h.task FROM unnest($2::int4[]) AS c(code), LATERAL (
             (SELECT t.task FROM @tasks t WHERE t.holder = 0 AND t.held = 1 AND t.code = c.code

@@ -129,9 +129,11 @@ impl Queries {
                 set_free!("$2::bool"),
                 " WHERE t.holder = ANY ($1::int8[]) AND t.holder > 0 RETURNING 1",
             )),
+            // Who waits for a seat may have come after its row had gone.
             remove: query(
                 "WITH seats AS (DELETE FROM @seats WHERE holder = ANY ($1::int8[])),
-                 wanted AS (DELETE FROM @seats_wanted WHERE holder = ANY ($1::int8[]))
+                 wanted AS (DELETE FROM @seats_wanted w WHERE w.holder = ANY ($1::int8[])
+                     OR NOT EXISTS (SELECT FROM @holders h WHERE h.holder = w.holder))
                  DELETE FROM @holders WHERE holder = ANY ($1::int8[])",
             ),
             hand_over: query(concat!(

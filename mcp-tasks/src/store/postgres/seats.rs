@@ -49,9 +49,11 @@ macro_rules! same_lane {
 /// Takes what is missing of a run's seats, or notes that its holder waits.
 ///
 /// Who goes before whom is what `WaitingHolder::goes_before` says.
+/// The holder's row is locked while seats are put down, so that whoever removes it
+/// finds them; to be refused writes nothing, most often.
 const TAKE: &str = concat!(
     "WITH me AS MATERIALIZED (
-        SELECT holder, server, scope FROM @holders WHERE holder = $1::int8 FOR KEY SHARE
+        SELECT holder, server, scope FROM @holders WHERE holder = $1::int8
     ), wanted AS (
         SELECT me.holder, me.server, me.scope, l.kind, l.name, l.seats, l.place
         FROM me, unnest($3::int4[], $4::text[], $5::int8[])
@@ -78,6 +80,9 @@ const TAKE: &str = concat!(
     now!(),
     "), verdict AS MATERIALIZED (
         SELECT min(place) FILTER (WHERE NOT has_one AND NOT has_room) AS is_full FROM lanes
+    ), alive AS MATERIALIZED (
+        SELECT FROM @holders h, verdict
+        WHERE h.holder = $1::int8 AND is_full IS NULL FOR KEY SHARE OF h
     ), sat AS (
         INSERT INTO @seats (server, scope, kind, name, seat, holder, run)
         SELECT l.server, l.scope, l.kind, l.name, (
@@ -90,7 +95,7 @@ const TAKE: &str = concat!(
     " AND s.seat = free.seat
             )
         ), l.holder, $2::int8
-        FROM lanes l, verdict WHERE is_full IS NULL AND NOT l.has_one ORDER BY l.kind, l.name
+        FROM lanes l, alive WHERE NOT l.has_one ORDER BY l.kind, l.name
         ON CONFLICT DO NOTHING RETURNING 1
     ), undone AS (
         DELETE FROM @seats s USING verdict
