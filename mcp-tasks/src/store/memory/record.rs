@@ -8,6 +8,10 @@ use crate::task::{
     Entry, Event, FencingNumber, IllegalTransition, Retention, Seq, TaskState, Timestamp,
 };
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own that a holder has stated"
+)]
 pub(super) struct Record {
     pub(super) state: TaskState,
     /// Without the statuses that a later one has taken the place of: a task may

@@ -263,7 +263,7 @@ async fn both_are_served(holder: &Holder, all: usize) {
     assert_eq!(served, all);
 }
 
-fn of(caller: &str, id: impl ToString) -> Created {
+fn of(caller: &str, id: &impl ToString) -> Created {
     Created {
         caller: Caller::new(caller),
         ..created(&id.to_string())
@@ -274,7 +274,7 @@ async fn what_one_caller_has_waiting_does_not_hold_up_another(room: Room) {
     let holder = room.holder().await;
     for number in 0..40 {
         let caller = if number == 30 { "eve" } else { "ada" };
-        let claim = holder.create(of(caller, number)).await;
+        let claim = holder.create(of(caller, &number)).await;
         let id = &claim.snapshot.id;
         holder.goes_on(&claim, 1, vec![], Activity::Parked).await;
         holder.signal(id, "name", 1.into()).await;
@@ -286,7 +286,7 @@ async fn what_ran_for_one_caller_does_not_hold_up_another(room: Room) {
     let (holder, other) = (room.holder().await, room.holder().await);
     for number in 0..40 {
         let caller = if number == 30 { "eve" } else { "ada" };
-        holder.create(of(caller, number)).await;
+        holder.create(of(caller, &number)).await;
     }
     holder.die().await;
     both_are_served(&other, 40).await;
@@ -297,12 +297,12 @@ async fn timers_of_one_caller_do_not_hold_up_another(room: Room) {
     let now = room.now();
     for number in 0..40 {
         let caller = if number == 30 { "eve" } else { "ada" };
-        let claim = holder.create(of(caller, number)).await;
+        let claim = holder.create(of(caller, &number)).await;
         let events = vec![timer("sleep", now.plus_millis(number))];
         holder.goes_on(&claim, 1, events, Activity::Parked).await;
     }
     // One whose timer is not due is not among them.
-    let claim = holder.create(of("bob", "later")).await;
+    let claim = holder.create(of("bob", &"later")).await;
     let later = now.plus_millis(1_000_000);
     let events = vec![timer("sleep", later)];
     holder.goes_on(&claim, 1, events, Activity::Parked).await;
@@ -320,7 +320,7 @@ async fn of_many_callers_each_has_its_turn(room: Room) {
         } else {
             format!("caller {}", number % 40)
         };
-        let claim = holder.create(of(&caller, number)).await;
+        let claim = holder.create(of(&caller, &number)).await;
         let id = &claim.snapshot.id;
         holder.goes_on(&claim, 1, vec![], Activity::Parked).await;
         holder.signal(id, "name", 1.into()).await;

@@ -50,7 +50,7 @@ impl Group {
 impl Ledger {
     /// Finds tasks of the callers whose turn it is, for as many claims as are
     /// wanted if those have as many.
-    pub(super) fn from_backlog(
+    pub(super) fn search_backlog(
         &mut self,
         search: &Search<'_>,
         code: CodeNumber,

@@ -188,7 +188,7 @@ impl Ledger {
             self.on_shelf(search, *code, Shelf::Distrusted, &mut found)?;
             self.on_shelf(search, *code, Shelf::Held, &mut found)?;
             self.on_shelf(search, *code, Shelf::Poisonous, &mut found)?;
-            self.to_wake(search, *code, &mut found, work)?;
+            self.woken(search, *code, &mut found, work)?;
         }
         found.sort_by_key(|candidate| candidate.wake_at);
         if found.len() <= search.limit {
@@ -266,7 +266,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn to_wake(
+    fn woken(
         &mut self,
         search: &Search<'_>,
         code: CodeNumber,
@@ -275,7 +275,7 @@ impl Ledger {
     ) -> Result<(), Fault> {
         for holder in self.abandoned_by(search, code, Shelf::ToWake)? {
             if self.oldest(search, code, holder, found, work)? {
-                self.from_backlog(search, code, holder, found)?;
+                self.search_backlog(search, code, holder, found)?;
             }
         }
         Ok(())

@@ -135,7 +135,7 @@ impl Ledger {
                      AND name = ?4 AND holder = ?5 AND run = ?6",
                 )?
                 .execute(params![server, scope, kind, name, me.id.0, WAITING])?;
-        } else if !is_free && !mine.is_some_and(|mine| mine.asked + REFRESH_MS > at) {
+        } else if !is_free && mine.is_none_or(|mine| mine.asked + REFRESH_MS <= at) {
             self.write()
                 .prepare_cached(
                     "INSERT INTO seats VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
