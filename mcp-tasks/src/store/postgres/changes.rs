@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use serde_json::value::RawValue;
 
 use super::holders::Me;
-use super::ledger::{Ledger, Task, Worked, any_slot};
+use super::ledger::{Ledger, Task, Worked, next_slot};
 use super::query::Query;
 use super::row::{HolderId, Row, Unseen};
 use super::text::kept;
@@ -94,7 +94,7 @@ impl Ledger {
                     &row.expires_at,
                     &row.due_at,
                     &text,
-                    &any_slot(),
+                    &next_slot(),
                     &said
                         .iter()
                         .map(|entry| entry.seq.cast_signed())

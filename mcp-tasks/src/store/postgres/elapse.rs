@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tokio_postgres::Row as SqlRow;
 
-use super::ledger::{Ledger, Task, Worked, any_slot, journal_in, replay};
+use super::ledger::{Ledger, Task, Worked, journal_in, next_slot, replay};
 use super::query::Query;
 use super::row::{COLUMNS, Row, columns};
 use super::schema::{NEVER, now};
@@ -135,7 +135,7 @@ impl Ledger {
             }
         }
         if !deleted.is_empty() {
-            let slot = any_slot();
+            let slot = next_slot();
             transaction.run(&queries.delete, &[&deleted, &slot]).await?;
         }
         if !kept.is_empty() {

@@ -5,8 +5,10 @@
 //! held while something is worked out, and what a task was when it was last changed
 //! here need not be read again: usually nobody else has changed it.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tokio_postgres::Row as SqlRow;
 
@@ -366,7 +368,7 @@ impl Ledger {
             events: said.iter().map(|entry| to_json(&entry.event)).collect(),
             format: i16::try_from(FORMAT).unwrap_or(i16::MAX),
             ends,
-            slot: any_slot(),
+            slot: next_slot(),
             row: task.row.clone(),
         }
     }
@@ -398,13 +400,14 @@ impl Ledger {
     }
 }
 
-/// Any of the rows over which the totals are spread.
-pub(super) fn any_slot() -> i32 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let next = NEXT
-        .fetch_add(1, Ordering::Relaxed)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    i32::try_from((next >> 32) % SLOTS).unwrap_or_default()
+/// One of the rows over which the totals are spread, each time the next: changes
+/// that are under way together do not wait for each other's commits.
+pub(super) fn next_slot() -> i32 {
+    // Where a process begins is left to chance: others begin elsewhere.
+    static NEXT: LazyLock<AtomicU64> =
+        LazyLock::new(|| AtomicU64::new(RandomState::new().hash_one(())));
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    i32::try_from(next % SLOTS).unwrap_or_default()
 }
 
 fn is_status(entry: &Entry) -> bool {
