@@ -1,5 +1,10 @@
 //! One server that runs as several processes, on as many machines as you like, with
-//! nothing but a PostgreSQL database between them.
+//! nothing but a PostgreSQL database between them. To make one:
+//!
+//! ```sh
+//! sudo -u postgres createuser --pwprompt me
+//! sudo -u postgres createdb --owner=me rollouts
+//! ```
 //!
 //! The tool `rollout` brings a release to one region after the other, asks whether it
 //! may become the default, and tells which replica did what. With a database that you
@@ -7,9 +12,9 @@
 //!
 //! ```sh
 //! cargo run --features postgres --bin replicas -- \
-//!     --db postgres://me@localhost/rollouts --http 127.0.0.1:8001
+//!     --db postgres://me:PASSWORD@localhost/rollouts --http 127.0.0.1:8001
 //! cargo run --features postgres --bin replicas -- \
-//!     --db postgres://me@localhost/rollouts --http 127.0.0.1:8002
+//!     --db postgres://me:PASSWORD@localhost/rollouts --http 127.0.0.1:8002
 //! ```
 //!
 //! In a third, call the tool on one of them:
@@ -22,8 +27,13 @@
 //! End that replica in the middle. With Ctrl-C it ends the step that it is in, and
 //! the other goes on within a second; with `kill -9` the other goes on when ten
 //! seconds have passed without a sign of life. What was done is not done again. The
-//! client has lost its server and says how to go on: say it with the other's address,
-//! and answer there.
+//! client has lost its server, and tries for two minutes whether it is there again:
+//! press Ctrl-C and choose to detach, go on at the other replica with the id that it
+//! shows, and answer there:
+//!
+//! ```sh
+//! cargo run -p mcp-tasks --features cli -- resume ID --http http://127.0.0.1:8002/mcp
+//! ```
 //!
 //! Behind a load balancer all replicas have one address, and the client notices
 //! nothing: any of them answers anything, no request has to go where the last one
@@ -104,7 +114,7 @@ impl Replica {
 #[derive(Parser)]
 struct Cli {
     /// The database that the replicas share; tables are made in a schema of their own
-    #[arg(long, value_name = "postgres://USER@HOST/DATABASE")]
+    #[arg(long, value_name = "postgres://USER:PASSWORD@HOST:PORT/DATABASE")]
     db: String,
 
     /// Where to serve, at the path /mcp

@@ -174,10 +174,16 @@ impl PostgresBuilder {
 /// Reads an address, and says what it leaves open.
 fn parse(url: &str) -> Result<(Config, Tls), Error> {
     let mut config = Config::from_str(url).map_err(|error| {
-        Error::Config(format!(
-            "the address of the database is not one that PostgreSQL takes ({}): write \
-                 `postgres://USER:PASSWORD@HOST:PORT/DATABASE`",
+        let why = if url.contains("sslmode=verify") {
+            "`sslmode=require` is what verifies the certificate here".to_owned()
+        } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             in_words(&error)
+        } else {
+            "it does not begin with `postgres://`".to_owned()
+        };
+        Error::Config(format!(
+            "the address of the database is not one that the store takes ({why}): write \
+             `postgres://USER:PASSWORD@HOST:PORT/DATABASE`",
         ))
     })?;
     if config.get_hosts().is_empty() {

@@ -58,12 +58,16 @@ pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
             words = format!("{words}: {cause}");
             source = cause.source();
         }
+        if words.ends_with("password missing") {
+            words += ": the address needs one, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with \
+                      special characters percent-encoded";
+        }
         return words;
     };
     let code = problem.code();
     let advice = if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         "; the role must own the schema, or be granted USAGE on it and all rights on its tables \
-         and sequences"
+         and sequences; to make the schema it must be granted CREATE on the database"
     } else if *code == SqlState::TOO_MANY_CONNECTIONS {
         "; give the store a smaller pool (`PostgresStore::builder(..).pool_size(..)`), or the \
          server more connections"
