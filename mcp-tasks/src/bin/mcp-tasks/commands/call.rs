@@ -38,8 +38,10 @@ pub(super) async fn resume(flags: flags::Resume) -> Result<Exit, Stop> {
     let (id, entry) = book::find(&book, &flags.id)?;
     let target = Target::find(&flags.server, entry.as_ref()).map_err(|stop| unknown(stop, &id))?;
     let (log, lines) = Log::new(flags.output.verbose);
-    // An entry that the client makes for an id knows no server.
-    let in_book = entry.is_some_and(|entry| entry.server.is_some());
+    // An entry that the client makes for an id knows no server, and one that was made
+    // before another than today's, if one is named.
+    let named = flags.server.http.is_some() || !flags.server.command.is_empty();
+    let in_book = !named && entry.is_some_and(|entry| entry.server.is_some());
     let mut session = Session::new(&target, in_book, &flags.asking, &flags.output, lines)?;
     session.live.begin("connecting");
     let client = target
