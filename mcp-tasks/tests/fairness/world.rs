@@ -2,23 +2,21 @@
 //! goes as fast as they work.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use mcp_tasks::protocol::{Capabilities, ElicitationModes, ProtocolError, TaskStatus};
-use mcp_tasks::runtime::{CallRequest, Called, Runtime, RuntimeBuilder};
-use mcp_tasks::task::{Answer, InputKey, Snapshot, TaskId};
+use mcp_tasks::protocol::{ProtocolError, TaskStatus};
+use mcp_tasks::runtime::{Called, Runtime, RuntimeBuilder};
+use mcp_tasks::task::{Snapshot, TaskId};
 use mcp_tasks::{Caller, MemoryStore, TaskStore};
-use serde_json::value::to_raw_value;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
+
+use crate::replay;
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
 /// A store that servers share.
-pub(crate) struct World {
-    store: MemoryStore,
-    start: (SystemTime, Instant),
-}
+pub(crate) struct World(replay::World);
 
 /// A caller on one of the servers.
 #[derive(Clone)]
@@ -29,31 +27,26 @@ pub(crate) struct Client {
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self {
-            store: MemoryStore::new(),
-            start: (SystemTime::now(), Instant::now()),
-        }
+        Self(replay::World::new())
     }
 
     pub(crate) fn holder(&self) -> MemoryStore {
-        self.store.share()
+        self.0.holder()
     }
 
     pub(crate) fn server(&self, tools: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder) -> Runtime {
         self.server_on(self.holder(), tools)
     }
 
+    /// Starts a server that parks what waits, as servers do unless they are told
+    /// otherwise.
     pub(crate) fn server_on(
         &self,
         store: impl TaskStore,
         tools: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder,
     ) -> Runtime {
-        let builder = Runtime::builder("test", "1")
-            .tokio_clock(self.start.0, self.start.1)
-            .store(store);
-        let runtime = tools(builder).build().expect("the server is put together");
-        runtime.start();
-        runtime
+        let tools = |builder: RuntimeBuilder| tools(builder.park_after(30 * SECOND));
+        self.0.start_on(store, tools).runtime
     }
 }
 
@@ -76,27 +69,7 @@ impl Client {
         arguments: Value,
         tasks: bool,
     ) -> Result<Called, ProtocolError> {
-        let arguments = to_raw_value(&arguments).expect("JSON");
-        let capabilities = Capabilities {
-            tasks,
-            elicitation: ElicitationModes {
-                form: true,
-                url: false,
-            },
-            ..Capabilities::default()
-        };
-        let call = CallRequest {
-            arguments: Some(&arguments),
-            caller: &self.caller,
-            capabilities,
-            client: None,
-            meta: None,
-            retry: None,
-            session: None,
-            progress: None,
-        };
-        let tool = self.runtime.tool(tool).expect("the tool is there");
-        self.runtime.call(tool, call).await
+        replay::call_as(&self.runtime, &self.caller, tool, &arguments, tasks).await
     }
 
     pub(crate) async fn task(&self, tool: &str, arguments: Value) -> TaskId {
@@ -112,14 +85,8 @@ impl Client {
     }
 
     pub(crate) async fn answer(&self, id: &TaskId, key: &str, text: &str) {
-        let response = json!({"action": "accept", "content": {"answer": text}});
-        let response = to_raw_value(&response).expect("JSON");
-        let answer = Answer {
-            key: InputKey::new(key),
-            response: &response,
-        };
-        let updated = self.runtime.update(id, &self.caller, &[answer]).await;
-        updated.expect("the answer fits");
+        let answered = replay::answer_as(&self.runtime, &self.caller, id, key, &text.into()).await;
+        answered.expect("the answer fits");
     }
 
     /// Waits until `wanted` holds for a task.

@@ -7,7 +7,7 @@ use mcp_tasks::protocol::{Capabilities, ElicitationModes, ProtocolError, TaskSta
 use mcp_tasks::runtime::{CallRequest, Called, Runtime, RuntimeBuilder};
 use mcp_tasks::task::{Answer, InputKey, Snapshot, TaskId};
 use mcp_tasks::{Caller, MemoryStore, TaskStore};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -74,27 +74,8 @@ impl Life {
         tool: &str,
         arguments: Value,
     ) -> Result<TaskId, ProtocolError> {
-        let arguments = to_raw_value(&arguments).expect("JSON");
-        let capabilities = Capabilities {
-            tasks: true,
-            elicitation: ElicitationModes {
-                form: true,
-                url: false,
-            },
-            ..Capabilities::default()
-        };
-        let call = CallRequest {
-            arguments: Some(&arguments),
-            caller: &Caller::anonymous(),
-            capabilities,
-            client: None,
-            meta: None,
-            retry: None,
-            session: None,
-            progress: None,
-        };
-        let tool = self.runtime.tool(tool).expect("the tool is there");
-        match self.runtime.call(tool, call).await? {
+        let anybody = Caller::anonymous();
+        match call_as(&self.runtime, &anybody, tool, &arguments, true).await? {
             Called::Task(snapshot) => Ok(snapshot.id.clone()),
             other => panic!("no task: {other:?}"),
         }
@@ -151,15 +132,7 @@ impl Life {
         key: &str,
         answer: Value,
     ) -> Result<(), ProtocolError> {
-        let response: Box<RawValue> =
-            to_raw_value(&json!({"action": "accept", "content": {"answer": answer}}))
-                .expect("JSON");
-        let answer = Answer {
-            key: InputKey::new(key),
-            response: &response,
-        };
-        let (caller, answers) = (Caller::anonymous(), [answer]);
-        self.runtime.update(id, &caller, &answers).await
+        answer_as(&self.runtime, &Caller::anonymous(), id, key, &answer).await
     }
 
     /// Waits for the end; gives the text of the result.
@@ -170,6 +143,54 @@ impl Life {
         let text = &json["result"]["content"][0]["text"];
         text.as_str().expect("a text").to_owned()
     }
+}
+
+/// A call by somebody whose client shows forms, and knows tasks or not.
+pub(crate) async fn call_as(
+    runtime: &Runtime,
+    caller: &Caller,
+    tool: &str,
+    arguments: &Value,
+    tasks: bool,
+) -> Result<Called, ProtocolError> {
+    let arguments = to_raw_value(arguments).expect("JSON");
+    let capabilities = Capabilities {
+        tasks,
+        elicitation: ElicitationModes {
+            form: true,
+            url: false,
+        },
+        ..Capabilities::default()
+    };
+    let call = CallRequest {
+        arguments: Some(&arguments),
+        caller,
+        capabilities,
+        client: None,
+        meta: None,
+        retry: None,
+        session: None,
+        progress: None,
+    };
+    let tool = runtime.tool(tool).expect("the tool is there");
+    runtime.call(tool, call).await
+}
+
+/// Answers a question that asks for one thing.
+pub(crate) async fn answer_as(
+    runtime: &Runtime,
+    caller: &Caller,
+    id: &TaskId,
+    key: &str,
+    answer: &Value,
+) -> Result<(), ProtocolError> {
+    let response = json!({"action": "accept", "content": {"answer": answer}});
+    let response = to_raw_value(&response).expect("JSON");
+    let answer = Answer {
+        key: InputKey::new(key),
+        response: &response,
+    };
+    runtime.update(id, caller, &[answer]).await
 }
 
 /// Lets everything run that can run without time going by.
