@@ -239,7 +239,9 @@ pub trait TaskStore: Send + Sync + 'static {
     /// had room for it, whether or not it has got its seats, it does not any more.
     ///
     /// Seats are free once they are given back, and once their holder has left,
-    /// enlisted anew, or its lease is over; to that one all lanes are full.
+    /// enlisted anew, or its lease is over; to that one all lanes are full. Where
+    /// holders may all lose touch with the store at once, they may stay taken until
+    /// others set its tasks free.
     fn take_seats<'a>(
         &'a self,
         wanted: &'a SeatsWanted<'a>,

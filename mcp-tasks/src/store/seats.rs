@@ -24,6 +24,17 @@ pub enum Lane<'a> {
     Caller(&'a Caller),
 }
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+impl<'a> Lane<'a> {
+    /// What a database keeps of it: its kind, and its name.
+    pub(crate) fn kept(self) -> (i32, &'a str) {
+        match self {
+            Self::Tool(tool) => (0, tool),
+            Self::Caller(caller) => (1, caller.as_str()),
+        }
+    }
+}
+
 /// The seats that a run needs.
 #[derive(Clone, Copy, Debug)]
 pub struct SeatsWanted<'a> {

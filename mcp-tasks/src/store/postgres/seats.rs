@@ -12,7 +12,7 @@ use super::ledger::Ledger;
 use super::query::Query;
 use super::schema::now;
 use super::text::kept;
-use crate::store::{Lane, PATIENCE_MS, RunNumber, Seated, SeatsWanted, StoreError, WAITS_MS};
+use crate::store::{PATIENCE_MS, RunNumber, Seated, SeatsWanted, StoreError, WAITS_MS};
 
 /// How often it is tried to take seats that others take at the same time.
 const ATTEMPTS: usize = 200;
@@ -163,10 +163,7 @@ impl Ledger {
         let run = wanted.run.0.cast_signed();
         let (mut kinds, mut names, mut seats) = (Vec::new(), Vec::new(), Vec::new());
         for (lane, count) in wanted.lanes {
-            let (kind, name) = match lane {
-                Lane::Tool(tool) => (0, *tool),
-                Lane::Caller(caller) => (1, caller.as_str()),
-            };
+            let (kind, name) = lane.kept();
             kinds.push(kind);
             names.push(kept(name));
             seats.push(i64::try_from(*count).unwrap_or(i64::MAX));

@@ -6,7 +6,7 @@ use super::holders::{HolderId, Me};
 use super::ledger::Ledger;
 use super::row::stored;
 use super::trouble::Fault;
-use crate::store::{Lane, RunNumber, Seated, SeatsWanted, WAITS_MS, WaitingHolder};
+use crate::store::{RunNumber, Seated, SeatsWanted, WAITS_MS, WaitingHolder};
 use crate::task::Timestamp;
 
 /// A [`SeatsWanted`] on its way to the writer.
@@ -17,7 +17,7 @@ pub(super) struct OwnedWanted {
 
 struct OwnedLane {
     /// As in the schema.
-    kind: i64,
+    kind: i32,
     name: String,
     seats: usize,
 }
@@ -37,10 +37,7 @@ fn numbered(run: RunNumber) -> i64 {
 impl From<&SeatsWanted<'_>> for OwnedWanted {
     fn from(wanted: &SeatsWanted<'_>) -> Self {
         let lanes = wanted.lanes.iter().map(|(lane, seats)| {
-            let (kind, name) = match lane {
-                Lane::Tool(tool) => (0, *tool),
-                Lane::Caller(caller) => (1, caller.as_str()),
-            };
+            let (kind, name) = lane.kept();
             OwnedLane {
                 kind,
                 name: name.to_owned(),
