@@ -174,12 +174,18 @@ impl PostgresBuilder {
 /// Reads an address, and says what it leaves open.
 fn parse(url: &str) -> Result<(Config, Tls), Error> {
     let mut config = Config::from_str(url).map_err(|error| {
-        let why = if url.contains("sslmode=verify") {
-            "`sslmode=require` is what verifies the certificate here".to_owned()
-        } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            in_words(&error)
-        } else {
+        let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+        let is_address = match scheme {
+            Some(scheme) => matches!(scheme, "postgres" | "postgresql"),
+            // `host=.. user=..` is one, too.
+            None => url.contains('='),
+        };
+        let why = if !is_address {
             "it does not begin with `postgres://`".to_owned()
+        } else if url.contains("sslmode=verify") {
+            "`sslmode=require` is what verifies the certificate here".to_owned()
+        } else {
+            in_words(&error)
         };
         Error::Config(format!(
             "the address of the database is not one that the store takes ({why}): write \
@@ -228,4 +234,44 @@ fn shown(config: &Config) -> PathBuf {
     };
     let database = config.get_dbname().unwrap_or_default();
     format!("postgres://{}{port}/{database}", hosts.join(",")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(url: &str) -> String {
+        let parsed = parse(url).map(|_| ());
+        parsed.expect_err("it is no address").to_string()
+    }
+
+    #[test]
+    fn an_address_that_is_none_says_what_is_wrong_with_it() {
+        for (url, words) in [
+            ("localhost/tasks", "does not begin with `postgres://`"),
+            ("mysql://me@localhost/tasks?a=b", "does not begin with"),
+            ("postgres://me@localhost:port/tasks", "port"),
+            ("host=localhost prot=5432", "prot"),
+            (
+                "postgres://localhost/tasks?sslmode=verify-full",
+                "`sslmode=require`",
+            ),
+            ("", "names no host"),
+        ] {
+            let said = refused(url);
+            assert!(said.contains(words), "{url:?}: {said}");
+            assert!(
+                said.contains("`postgres://USER:PASSWORD@HOST:PORT/DATABASE`"),
+                "{said}"
+            );
+        }
+        assert!(!refused("postgres://me:secret@localhost:port").contains("secret"));
+    }
+
+    #[test]
+    fn addresses_in_both_forms_are_taken() {
+        for url in ["postgresql://me@localhost/tasks", "host=localhost user=me"] {
+            parse(url).expect("it is one");
+        }
+    }
 }
