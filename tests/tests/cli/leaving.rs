@@ -156,3 +156,23 @@ fn a_task_of_which_the_book_knows_nothing_needs_its_server() {
     home.run(&["list", "--forget", &id]).exits(0);
     assert_eq!(home.run(&["list"]).exits(0).out, "No open tasks.\n");
 }
+
+#[test]
+fn a_task_goes_on_at_another_address_than_it_was_begun_at() {
+    let server = Http::start(&[]);
+    let home = Home::new();
+    let ran = home
+        .run(&["call", "ask1", "--json", "--http", &server.url])
+        .exits(4);
+    let id = ran.event("unanswered")["task"].as_str().unwrap().to_owned();
+    let other = server.url.replace("127.0.0.1", "localhost");
+    assert_ne!(other, server.url);
+    let ran = home.run(&["resume", &id, "--http", &other]).exits(4);
+    let told: Vec<_> = ran
+        .err
+        .lines()
+        .filter(|line| line.contains("mcp-tasks answer ") || line.contains("mcp-tasks resume "))
+        .collect();
+    assert_eq!(told.len(), 2, "{}", ran.err);
+    assert!(told.iter().all(|line| line.contains(&other)), "{}", ran.err);
+}
