@@ -235,8 +235,9 @@ async fn c46_ended_tasks_leave_nothing_behind(store: Store) {
         Store::Memory => 0,
         // Of a file that has been in use a page or two are left.
         Store::Sqlite => 16 << 10,
-        // When the room of rows is used again is the database's affair.
-        Store::Postgres => u64::MAX,
+        // There the rows were counted: when their room is used again is the
+        // database's affair.
+        Store::Postgres => return,
     };
     assert!(many.store <= most, "{} bytes", many.store);
 }
