@@ -10,7 +10,6 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::example::program;
 use crate::postgres::Database;
 use crate::stdio::StdioWire;
 use crate::{Fixture, Gone, Mortal, PATIENCE, StoreFile};
@@ -99,8 +98,8 @@ impl Launch {
 
     /// The server of an example, which speaks over stdio unless it is told
     /// otherwise.
-    pub fn example(name: &str, transport: Transport) -> Self {
-        Self::of(program(name), transport, &[])
+    pub fn example(binary: &str, transport: Transport) -> Self {
+        Self::of(binary.into(), transport, &[])
     }
 
     fn of(binary: PathBuf, transport: Transport, stdio: &'static [&'static str]) -> Self {

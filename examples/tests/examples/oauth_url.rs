@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use axum::http::{Request, request};
 use mcp_tasks_tests::{Client, Declares, Fixture, Launch, Transport, acknowledged, declared, web};
 use serde_json::json;
 use tempfile::TempDir;
@@ -41,10 +42,10 @@ struct Shown {
 
 impl Browser {
     async fn get(&mut self, url: &str) -> Shown {
-        self.send(http::Request::get(url), "").await
+        self.send(Request::get(url), "").await
     }
 
-    async fn send(&mut self, request: http::request::Builder, body: &str) -> Shown {
+    async fn send(&mut self, request: request::Builder, body: &str) -> Shown {
         let request = request
             .header("content-type", "application/x-www-form-urlencoded")
             .header("cookie", &self.cookie)
@@ -86,7 +87,7 @@ impl Browser {
         let (token, _) = rest.split_once('>').unwrap();
         let (address, _) = provider.split_once('?').unwrap();
         let body = format!("page={token}&name=Ada&choice={choice}");
-        let chosen = self.send(http::Request::post(address), &body).await;
+        let chosen = self.send(Request::post(address), &body).await;
         assert_eq!(chosen.status, 303, "{}", chosen.text);
         chosen.location
     }
@@ -101,7 +102,7 @@ fn parameter<'a>(address: &'a str, name: &str) -> &'a str {
 }
 
 async fn open(flags: &[&str]) -> (Fixture, Client, String) {
-    let server = Launch::example("oauth-url", Transport::Http)
+    let server = Launch::example(env!("CARGO_BIN_EXE_oauth-url"), Transport::Http)
         .flags(flags)
         .start()
         .await;

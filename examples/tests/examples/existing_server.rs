@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use super::{asked, decline, fill_in, tool_error};
 
 async fn open(transport: Transport) -> (Fixture, Client) {
-    let server = Launch::example("existing-server", transport).start().await;
+    let server = Launch::example(env!("CARGO_BIN_EXE_existing-server"), transport)
+        .start()
+        .await;
     let client = server.client();
     (server, client)
 }

@@ -1,10 +1,8 @@
 //! `replicas`: what one has begun, another goes on with.
 
 use mcp_tasks_tests::postgres::Database;
-use mcp_tasks_tests::{Launch, Transport};
+use mcp_tasks_tests::{Launch, Transport, acknowledged};
 use serde_json::{Value, json};
-
-use super::fill_in;
 
 /// Which replica did what, as the result tells.
 fn regions(task: &Value) -> Vec<(String, String)> {
@@ -20,7 +18,8 @@ fn regions(task: &Value) -> Vec<(String, String)> {
 #[ignore = "needs PostgreSQL"]
 async fn the_other_replica_goes_on_and_does_nothing_twice() {
     let database = Database::create().await;
-    let launch = Launch::example("replicas", Transport::Http).flags(&["--db", database.url()]);
+    let launch = Launch::example(env!("CARGO_BIN_EXE_replicas"), Transport::Http)
+        .flags(&["--db", database.url()]);
     let mut one = launch.start().await;
     let other = launch.start().await;
     let arguments = json!({ "release": "1.4", "pause": 500 });
@@ -31,7 +30,10 @@ async fn the_other_replica_goes_on_and_does_nothing_twice() {
     assert!(status.success(), "{status}: {}", one.said());
 
     let client = other.client();
-    fill_in(&client, &id, "is_default", json!({ "answer": true })).await;
+    let asks = |task: &Value| task["inputRequests"]["is_default"].is_object();
+    client.until_task(&id, "is_default", asks).await;
+    let yes = json!({ "action": "accept", "content": { "answer": true } });
+    acknowledged(&client.update(&id, json!({ "is_default": yes })).await);
     let task = client.until(&id, "completed").await;
     let regions = regions(&task);
     let names: Vec<&str> = regions.iter().map(|(name, _)| name.as_str()).collect();

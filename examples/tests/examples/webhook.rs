@@ -5,7 +5,7 @@ use std::path::Path;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -79,7 +79,7 @@ impl System {
     }
 
     fn server(&self) -> Launch {
-        Launch::example("webhook", Transport::Http)
+        Launch::example(env!("CARGO_BIN_EXE_webhook"), Transport::Http)
             .flags(&["--jobs", &self.url])
             .with("WEBHOOK_SECRET", &SECRET)
     }
@@ -93,7 +93,7 @@ fn signature(secret: &str, body: &str) -> String {
 
 /// Calls back with this signature, if any; gives the status.
 async fn call_back(order: &Value, body: &str, signature: Option<&str>) -> u16 {
-    let mut request = http::Request::post(order["callback"].as_str().unwrap());
+    let mut request = Request::post(order["callback"].as_str().unwrap());
     if let Some(signature) = signature {
         request = request.header("x-signature", signature);
     }
@@ -121,7 +121,9 @@ async fn build(server: &Fixture) -> String {
 
 #[tokio::test]
 async fn the_job_system_to_play_with_calls_back() {
-    let server = Launch::example("webhook", Transport::Http).start().await;
+    let server = Launch::example(env!("CARGO_BIN_EXE_webhook"), Transport::Http)
+        .start()
+        .await;
     let client = server.client();
     let built = client.task("build", json!({ "project": "web" })).await;
     let failed = client.task("build", json!({ "project": "broken" })).await;
@@ -272,7 +274,7 @@ async fn told_to_stop_it_puts_its_tasks_down_and_ends_well() {
 async fn without_a_secret_it_does_not_start() {
     let jobs = ["--jobs", "http://127.0.0.1:1"];
     for secret in ["", "short"] {
-        let refused = Launch::example("webhook", Transport::Http)
+        let refused = Launch::example(env!("CARGO_BIN_EXE_webhook"), Transport::Http)
             .flags(&jobs)
             .with("WEBHOOK_SECRET", &secret)
             .refused()

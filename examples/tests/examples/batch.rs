@@ -45,7 +45,7 @@ fn log(directory: &Path) -> BTreeMap<u64, [usize; 2]> {
 async fn what_is_done_is_not_done_again_after_kill_9() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().to_str().unwrap();
-    let mut server = Launch::example("batch", Transport::Http)
+    let mut server = Launch::example(env!("CARGO_BIN_EXE_batch"), Transport::Http)
         .flags(&["--directory", path])
         .start()
         .await;
@@ -84,7 +84,8 @@ async fn what_is_done_is_not_done_again_after_kill_9() {
 async fn a_client_over_stdio_resumes_what_another_process_began() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().to_str().unwrap();
-    let launch = Launch::example("batch", Transport::Stdio).flags(&["--directory", path]);
+    let launch = Launch::example(env!("CARGO_BIN_EXE_batch"), Transport::Stdio)
+        .flags(&["--directory", path]);
     let mut server = launch.start().await;
     let small = json!({ "parcels": 250, "chunk": 50, "pause": 20 });
     let id = server.client().task("batch", small).await;

@@ -20,7 +20,9 @@ async fn plan(client: &Client, id: &str) -> Value {
 
 #[tokio::test]
 async fn asks_until_there_are_no_more_guests_and_then_everybody_at_once() {
-    let server = Launch::example("survey", Transport::Stdio).start().await;
+    let server = Launch::example(env!("CARGO_BIN_EXE_survey"), Transport::Stdio)
+        .start()
+        .await;
     let client = server.client();
     let occasion = json!({ "occasion": "Our summer party" });
     let id = client.task("survey", occasion).await;
@@ -74,7 +76,9 @@ async fn asks_until_there_are_no_more_guests_and_then_everybody_at_once() {
 
 #[tokio::test]
 async fn a_full_car_ends_the_loop_and_walkers_are_asked_for_nothing_more() {
-    let server = Launch::example("survey", Transport::Http).start().await;
+    let server = Launch::example(env!("CARGO_BIN_EXE_survey"), Transport::Http)
+        .start()
+        .await;
     let client = server.client();
     let by_car = begin(&client, json!({ "by": "car", "day": "2026-08-01" })).await;
     fill_in(&client, &by_car, "car", json!({ "seats": 2 })).await;
@@ -98,7 +102,9 @@ async fn a_full_car_ends_the_loop_and_walkers_are_asked_for_nothing_more() {
 
 #[tokio::test]
 async fn what_is_needed_and_declined_ends_the_survey_in_words() {
-    let server = Launch::example("survey", Transport::Stdio).start().await;
+    let server = Launch::example(env!("CARGO_BIN_EXE_survey"), Transport::Stdio)
+        .start()
+        .await;
     let client = server.client();
     let id = client.task("survey", json!({})).await;
     decline(&client, &id, "trip").await;

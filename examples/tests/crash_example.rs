@@ -7,7 +7,7 @@ use std::path::Path;
 use mcp_tasks_tests::example::Run;
 
 fn run(arguments: &[&str], typed: &str) -> Run {
-    Run::of("crash", arguments, typed)
+    Run::of(env!("CARGO_BIN_EXE_crash"), arguments, typed)
 }
 
 /// How many lines have this in them.

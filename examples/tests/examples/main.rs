@@ -4,7 +4,6 @@
 mod batch;
 mod existing_server;
 mod oauth_url;
-mod replicas;
 mod survey;
 mod webhook;
 

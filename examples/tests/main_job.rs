@@ -8,7 +8,7 @@ use mcp_tasks_tests::example::{self, Run};
 
 /// Runs the program with these arguments while somebody types this.
 fn run(arguments: &[&str], typed: &str) -> Run {
-    Run::of("deploy", arguments, typed)
+    Run::of(env!("CARGO_BIN_EXE_deploy"), arguments, typed)
 }
 
 /// A file of answers with this text.
@@ -164,7 +164,7 @@ fn an_unknown_service_is_a_result_of_the_tool() {
 fn a_server_that_dies_at_a_question_is_started_again_and_its_task_is_missed_in_words() {
     use std::io::{BufRead as _, BufReader, Read as _};
 
-    let mut child = example::start("deploy", &[]);
+    let mut child = example::start(env!("CARGO_BIN_EXE_deploy"), &[]);
     let keyboard = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("input required")));
