@@ -305,6 +305,12 @@ fn write(path: &Path, entry: &BookEntry) -> Result<(), ClientError> {
             // There is nothing in it that anybody misses.
             let _ = fs::remove_file(&new);
         }
+        // The file's name is on the disk when its folder is.
+        #[cfg(unix)]
+        let done = done.and_then(|()| match path.parent() {
+            Some(folder) => fs::File::open(folder)?.sync_all(),
+            None => Ok(()),
+        });
         done
     };
     written().map_err(|error| trouble(path, &error))
