@@ -2,9 +2,9 @@
 //! questions answered, and ends with it or leaves it.
 
 mod end;
+mod questions;
 mod signals;
 
-use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
@@ -17,13 +17,14 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::exit::{Exit, Stop};
 use crate::flags::{Asking, Output};
-use crate::form::{Asked, Leave, Reply};
+use crate::form::{Asked, Leave, Refusal, Reply};
 use crate::given::Given;
 use crate::prompt::{Matter, Prompt, Said, restore_terminal};
 use crate::screen::{Look, Screen};
 use crate::show::Live;
 use crate::show::events::Events;
 use crate::target::Target;
+use questions::Questions;
 use signals::{Signal, Signals};
 
 /// How long to wait for what a call that has ended says of its last answer.
@@ -77,31 +78,6 @@ enum End {
 type Sent = (Question, Reply, Result<(), CallError>);
 type Sending<'c> = Pin<Box<dyn Future<Output = Sent> + 'c>>;
 
-/// The questions of a call, as far as they are this program's.
-#[derive(Default)]
-struct Questions {
-    open: Vec<Question>,
-    /// Those that have been answered here, or left to others.
-    settled: HashSet<Arc<str>>,
-    told: HashSet<Arc<str>>,
-    refusals: HashMap<Arc<str>, String>,
-}
-
-impl Questions {
-    /// Takes in what is open now.
-    fn update(&mut self, open: &[Question]) {
-        self.open = open.to_vec();
-        let is_open = |key: &Arc<str>| open.iter().any(|question| question.key == *key);
-        self.settled.retain(&is_open);
-        self.told.retain(is_open);
-    }
-
-    fn unsettled(&self) -> impl Iterator<Item = &Question> {
-        let is_settled = |question: &&Question| !self.settled.contains(&question.key);
-        self.open.iter().filter(is_settled)
-    }
-}
-
 impl<'a> Session<'a> {
     pub(crate) fn new(
         target: &'a Target,
@@ -136,7 +112,7 @@ impl<'a> Session<'a> {
         let end = self.watch(&call, &mut prompt).await?;
         if let Some(prompt) = prompt {
             restore_terminal();
-            if prompt.is_stale {
+            if prompt.is_stale() {
                 let words = "The question is no longer open.";
                 Screen::stderr().prose(0, Look::Notable, words)?;
             }
@@ -233,9 +209,8 @@ impl<'a> Session<'a> {
             None => self.live.show(state),
             Some(prompt) => {
                 let is_open = |key: &Arc<str>| questions.open.iter().any(|q| q.key == *key);
-                if !prompt.is_stale && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
-                    prompt.is_stale = true;
-                    prompt.tell_at = Some(Instant::now() + GRACE);
+                if !prompt.is_stale() && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
+                    prompt.is_over(Instant::now() + GRACE);
                 }
                 self.live.show(state);
             }
@@ -260,18 +235,21 @@ impl<'a> Session<'a> {
             }
             let refusal = questions.refusals.get(&question.key).cloned();
             let given = match refusal {
-                Some(words) => Err(words),
-                None => self.given.reply(&question),
+                Some(refusal) => Err(refusal),
+                None => self.given.reply(&question).map_err(|words| Refusal {
+                    words,
+                    content: None,
+                }),
             };
-            let words = match given {
+            let refusal = match given {
                 Ok(Some(reply)) => {
                     questions.settled.insert(Arc::clone(&question.key));
                     *sending = Some(send(call, question, reply)?);
                     return Ok(None);
                 }
                 Ok(None) => None,
-                Err(words) if self.manner == Manner::Ask => Some(words),
-                Err(words) => {
+                Err(refusal) if self.manner == Manner::Ask => Some(refusal),
+                Err(Refusal { words, .. }) => {
                     let question = Box::new(question);
                     return Ok(Some(End::Unfit { question, words }));
                 }
@@ -284,7 +262,6 @@ impl<'a> Session<'a> {
                 Manner::Ask if can_be_shown && prompt.is_some() => {}
                 Manner::Ask if can_be_shown => {
                     self.live.pause();
-                    let refusal = words;
                     let can_detach = call.id().is_some();
                     let question = Box::new(question);
                     let matter = Matter::Question { question, refusal };
@@ -322,8 +299,13 @@ impl<'a> Session<'a> {
                     let question = Box::new(question);
                     return Ok(Some(End::Unfit { question, words }));
                 }
+                let content = match reply {
+                    Reply::Accept(content) => Some(content),
+                    _ => None,
+                };
                 questions.settled.remove(key);
-                questions.refusals.insert(Arc::clone(key), words);
+                let refusal = Refusal { words, content };
+                questions.refusals.insert(Arc::clone(key), refusal);
             }
             Err(CallError::NotOpen(_)) => {
                 let words = format!("question `{key}` was no longer open");
@@ -349,13 +331,16 @@ impl<'a> Session<'a> {
             Said::Leaving(leave) => return Ok(Some(End::Leave(leave))),
             Said::Asked(asked) => asked,
         };
-        let Some(prompt) = prompt.filter(|prompt| !prompt.is_stale) else {
-            if matches!(asked, Asked::Replied(_)) {
-                let words = "Not sent: the question is no longer open.";
+        let Some(prompt) = prompt else {
+            return Ok(None);
+        };
+        if prompt.is_stale() {
+            if prompt.tell_at.is_some() {
+                let words = "The question is no longer open.";
                 self.live.say(Look::Notable, words);
             }
             return Ok(None);
-        };
+        }
         let question = questions
             .open
             .iter()
