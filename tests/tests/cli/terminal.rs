@@ -110,6 +110,31 @@ fn whoever_goes_back_finds_what_was_filled_in() {
 }
 
 #[test]
+fn ctrl_c_before_there_is_a_call_ends_the_server_too() {
+    let home = Home::new();
+    let server = "echo $$ > process; exec sleep 600";
+    let arguments = ["call", "ask1", "--", "sh", "-c", server];
+    let pty = Pty::run(&home, 80, &arguments, &[]);
+    pty.waits_for("connecting");
+    let file = home.path("process");
+    let process = loop {
+        let process = std::fs::read_to_string(&file).unwrap_or_default();
+        if let Ok(process) = process.trim().parse::<i32>() {
+            break rustix::process::Pid::from_raw(process).unwrap();
+        }
+        std::thread::yield_now();
+    };
+    pty.types(&[CTRL_C]).waits_for("mcp-tasks: interrupted");
+    assert_eq!(pty.exit(), 6);
+    assert!(!pty.screen().contains("connecting"), "{}", pty.screen());
+    let until = std::time::Instant::now() + mcp_tasks_tests::PATIENCE;
+    while rustix::process::test_kill_process(process).is_ok() {
+        assert!(std::time::Instant::now() < until, "the server lives on");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn a_question_is_declined_or_dismissed_at_any_field() {
     let home = Home::new();
     let escape_to = |choice: usize| {

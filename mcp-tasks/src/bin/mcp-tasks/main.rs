@@ -13,6 +13,7 @@ mod prompt;
 mod screen;
 mod session;
 mod show;
+mod signals;
 mod target;
 mod words;
 
@@ -26,7 +27,9 @@ use self::flags::{Command, Flags};
 use self::screen::{Look, Screen};
 
 fn main() -> ExitCode {
-    let done = match Flags::parse().command {
+    let command = Flags::parse().command;
+    let has_events = command.has_events();
+    let done = match command {
         Command::Inspect(flags) => inspect::run(&flags),
         Command::Completions { shell } => {
             let name = "mcp-tasks";
@@ -35,7 +38,14 @@ fn main() -> ExitCode {
         }
         command => speak(command),
     };
-    done.unwrap_or_else(|stop| told(&stop)).into()
+    done.unwrap_or_else(|stop| {
+        if has_events {
+            // If nobody listens any more, the code still tells.
+            drop(show::events::stopped(stop.exit, &stop.words));
+        }
+        told(&stop)
+    })
+    .into()
 }
 
 /// Does what needs a server.

@@ -3,7 +3,6 @@
 
 mod end;
 mod questions;
-mod signals;
 
 use std::future::Future;
 use std::io::{self, IsTerminal as _};
@@ -23,9 +22,9 @@ use crate::prompt::{Matter, Prompt, Said, restore_terminal};
 use crate::screen::{Look, Screen};
 use crate::show::Live;
 use crate::show::events::Events;
-use crate::target::Target;
+use crate::signals::{Signal, Signals};
+use crate::target::{Log, Target};
 use questions::Questions;
-use signals::{Signal, Signals};
 
 /// How long to wait for what a call that has ended says of its last answer.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -42,7 +41,10 @@ pub(crate) struct Session<'a> {
     pub(crate) events: Events,
     given: Given,
     manner: Manner,
-    log: mpsc::UnboundedReceiver<String>,
+    log: Log,
+    lines: mpsc::UnboundedReceiver<String>,
+    /// What the server had said when it was told last that nothing is heard of it.
+    last_words: String,
 }
 
 /// What is done with a question to which no answer was given beforehand.
@@ -84,14 +86,14 @@ impl<'a> Session<'a> {
         in_book: bool,
         asking: &Asking,
         output: &Output,
-        log: mpsc::UnboundedReceiver<String>,
+        (log, lines): (Log, mpsc::UnboundedReceiver<String>),
     ) -> Result<Self, Stop> {
         let given = Given::read(asking.answers.as_deref(), &asking.answer)?;
         let attended = io::stdin().is_terminal() && io::stderr().is_terminal();
         Ok(Self {
             target,
             in_book,
-            live: Live::new(output.quiet),
+            live: Live::new(output.quiet, target.is_child()),
             events: Events::new(output.json),
             given,
             manner: if asking.wait {
@@ -102,6 +104,8 @@ impl<'a> Session<'a> {
                 Manner::End
             },
             log,
+            lines,
+            last_words: String::new(),
         })
     }
 
@@ -183,7 +187,7 @@ impl<'a> Session<'a> {
                     let screen = Screen::stderr();
                     screen.raw(&format!("\r\n{}\r\n", screen.paint(Look::Notable, words)))?;
                 }
-                Some(line) = self.log.recv() => self.live.say(Look::Dim, &format!("server: {line}")),
+                Some(line) = self.lines.recv() => self.live.say(Look::Dim, &format!("server: {line}")),
                 signal = signals.next() => {
                     let may_ask = self.manner == Manner::Ask && signal == Signal::Interrupt;
                     if prompt.is_some() || !may_ask {
@@ -204,6 +208,9 @@ impl<'a> Session<'a> {
         prompt: &mut Option<Prompt>,
     ) -> Result<(), Stop> {
         self.events.state(state)?;
+        if state.trouble.is_some() && prompt.is_none() {
+            self.tell_last_words();
+        }
         questions.update(&state.questions);
         match prompt {
             None => self.live.show(state),
@@ -216,6 +223,16 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What a server that has ended under a call has said is why, once.
+    fn tell_last_words(&mut self) {
+        let words = self.log.take_last();
+        if !words.is_empty() && words != self.last_words {
+            let told = format!("The server is gone. It has said:{words}");
+            self.live.say(Look::Notable, &told);
+            self.last_words = words;
+        }
     }
 
     /// Answers a question, or has it answered, if there is one to be answered now.
