@@ -4,6 +4,8 @@ use serde_json::json;
 
 use crate::{Home, Http};
 
+const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile_server");
+
 #[test]
 fn a_result_is_on_stdout_and_everything_else_on_stderr() {
     let home = Home::new();
@@ -15,6 +17,18 @@ fn a_result_is_on_stdout_and_everything_else_on_stderr() {
         .run_with_server(&["call", "slow", "ms=10", "-q"])
         .exits(0);
     assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("done\n", ""));
+}
+
+#[test]
+fn what_a_server_has_said_that_ends_under_a_call_is_told_once() {
+    let home = Home::new();
+    let server = ["--", HOSTILE, "falters", "starts"];
+    let ran = home.run(&[&["resume", "t", "--timeout", "3s"][..], &server].concat());
+    let ran = ran.tells(&[
+        "The server is gone. It has said: out of paper",
+        "trying again",
+    ]);
+    assert_eq!(ran.err.matches("out of paper").count(), 1, "{}", ran.err);
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod words;
 
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser as _};
 
@@ -48,6 +49,9 @@ fn main() -> ExitCode {
     .into()
 }
 
+/// How long what is still under way may take to end.
+const FAREWELL: Duration = Duration::from_millis(500);
+
 /// Does what needs a server.
 fn speak(command: Command) -> Result<Exit, Stop> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -55,8 +59,9 @@ fn speak(command: Command) -> Result<Exit, Stop> {
         .enable_all()
         .build()?;
     let done = runtime.block_on(commands::run(command));
-    // A person may still be asked something that nobody needs to know any more.
-    runtime.shutdown_background();
+    // A server that was started here does not live on; what else is under way, nobody
+    // needs to know any more.
+    runtime.shutdown_timeout(FAREWELL);
     done
 }
 
