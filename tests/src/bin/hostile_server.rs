@@ -73,7 +73,10 @@ fn serve(vice: &str, message: &Value) {
         // The older it is, the less it says to what it does not know.
         "hangs" if message["method"] == "server/discover" => return,
         "mute" => return,
-        "falters" if message["method"] == "tasks/get" => std::process::exit(1),
+        "falters" if message["method"] == "tasks/get" => {
+            eprintln!("out of paper");
+            std::process::exit(1);
+        }
         "floods" => {
             let flood = vec![b'x'; FLOOD];
             let _ = std::io::stderr().lock().write_all(&flood);

@@ -4,6 +4,8 @@ use serde_json::json;
 
 use crate::{Home, Http};
 
+const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile_server");
+
 #[test]
 fn a_result_is_on_stdout_and_everything_else_on_stderr() {
     let home = Home::new();
@@ -18,6 +20,18 @@ fn a_result_is_on_stdout_and_everything_else_on_stderr() {
 }
 
 #[test]
+fn what_a_server_has_said_that_ends_under_a_call_is_told_once() {
+    let home = Home::new();
+    let server = ["--", HOSTILE, "falters", "starts"];
+    let ran = home.run(&[&["resume", "t", "--timeout", "3s"][..], &server].concat());
+    let ran = ran.tells(&[
+        "The server is gone. It has said: out of paper",
+        "trying again",
+    ]);
+    assert_eq!(ran.err.matches("out of paper").count(), 1, "{}", ran.err);
+}
+
+#[test]
 fn content_that_is_no_text_is_named_and_not_dumped() {
     let home = Home::new();
     let ran = home
@@ -28,7 +42,7 @@ fn content_that_is_no_text_is_named_and_not_dumped() {
         "[image: image/png, 2 bytes]",
         "[sound: audio/wav, 1 byte]",
         "[link: A <file:///a.csv>, text/csv, 17 bytes, the figures]",
-        "[resource: <note://1>, text/plain, 6 bytes]",
+        "[resource: <note://1>, text/plain, 6 bytes]\na note\n",
         "[resource: <blob://1>, 3 bytes]",
     ] {
         assert!(ran.out.contains(expected), "{expected} in {}", ran.out);
@@ -62,6 +76,24 @@ fn every_way_to_end_has_its_code() {
     home.run(&["call", "slow", "ms=1", "--http", "http://127.0.0.1:1/mcp"])
         .exits(7)
         .tells(&["cannot connect"]);
+    let ran = home
+        .run(&["call", "slow", "--json", "--http", "http://127.0.0.1:1/mcp"])
+        .exits(7);
+    let error = ran.event("error");
+    assert_eq!(error["exit"], 7);
+    let words = error["message"].as_str().unwrap();
+    assert!(words.starts_with("cannot connect"), "{words}");
+    // It is started once more for clients of its own time; its words are the same.
+    let server = [
+        "call",
+        "slow",
+        "--",
+        "sh",
+        "-c",
+        "echo no licence >&2; exit 3",
+    ];
+    let ran = home.run(&server).exits(7).tells(&["It has said:"]);
+    assert_eq!(ran.err.matches("no licence\n").count(), 1, "{}", ran.err);
     home.run(&["call", "slow", "--", "/nowhere/at/all"])
         .exits(7)
         .tells(&["/nowhere/at/all"]);

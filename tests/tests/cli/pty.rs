@@ -18,7 +18,10 @@ pub(crate) const ENTER: &str = "\r";
 pub(crate) const ESCAPE: &str = "\x1b";
 pub(crate) const DOWN: &str = "\x1b[B";
 pub(crate) const BACKSPACE: &str = "\x7f";
+pub(crate) const CTRL_A: &str = "\x01";
 pub(crate) const CTRL_C: &str = "\x03";
+pub(crate) const CTRL_U: &str = "\x15";
+pub(crate) const CTRL_W: &str = "\x17";
 
 /// The program, and the person in front of it.
 pub(crate) struct Pty {

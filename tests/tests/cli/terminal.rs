@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::pty::{BACKSPACE, CTRL_C, DOWN, ENTER, ESCAPE, Pty};
+use crate::pty::{BACKSPACE, CTRL_A, CTRL_C, CTRL_U, CTRL_W, DOWN, ENTER, ESCAPE, Pty};
 use crate::{Home, Http, SERVER, signal};
 
 #[test]
@@ -54,8 +54,8 @@ fn a_form_is_filled_in_and_a_slip_is_explained() {
         .waits_for("? Which one?")
         .waits_for("percent: 50")
         .types(&[ENTER])
-        .waits_for("? name: Your name (Ana)")
-        .types(&["Ada", ENTER])
+        .waits_for("? name: Your name Ana")
+        .types(&[BACKSPACE, BACKSPACE, "da", ENTER])
         .waits_for("? Send this answer?")
         .types(&[ENTER])
         .waits_for("completed in");
@@ -72,6 +72,65 @@ fn a_form_is_filled_in_and_a_slip_is_explained() {
         r#""levels": ["#,
     ] {
         assert!(screen.contains(expected), "{expected} in\n{screen}");
+    }
+}
+
+#[test]
+fn what_is_typed_is_edited_with_the_keys_of_a_command_line() {
+    let home = Home::new();
+    let pty = Pty::start(&home, 80, &["call", "ask1"]);
+    pty.waits_for("? answer")
+        .types(&["not these words", CTRL_W])
+        .waits_for("? answer not these")
+        .types(&[CTRL_U, "right", CTRL_A, "up"])
+        .waits_for("? answer upright")
+        // What was pasted is text, also where it has several lines.
+        .types(&["\x1b[200~a\r\nb\x1b[201~", ENTER])
+        .waits_for("got: upa");
+    assert_eq!(pty.exit(), 0);
+    let screen = pty.screen();
+    assert!(screen.contains("✓ answer upa↵bright"), "{screen}");
+    assert!(screen.ends_with("got: upa\nbright"), "{screen}");
+}
+
+#[test]
+fn whoever_goes_back_finds_what_was_filled_in() {
+    let home = Home::new();
+    let pty = Pty::start(&home, 80, &["call", "form"]);
+    pty.waits_for("? name: Your name")
+        .types(&["Ana", ENTER])
+        .waits_for("? Short name")
+        .types(&[ESCAPE])
+        .waits_for("> Go on answering")
+        .types(&[DOWN, ENTER])
+        .waits_for("? name: Your name Ana")
+        .types(&[" B.", ENTER])
+        .waits_for("✓ name: Your name Ana B.")
+        .waits_for("? Short name");
+}
+
+#[test]
+fn ctrl_c_before_there_is_a_call_ends_the_server_too() {
+    let home = Home::new();
+    let server = "echo $$ > process; exec sleep 600";
+    let arguments = ["call", "ask1", "--", "sh", "-c", server];
+    let pty = Pty::run(&home, 80, &arguments, &[]);
+    pty.waits_for("connecting");
+    let file = home.path("process");
+    let process = loop {
+        let process = std::fs::read_to_string(&file).unwrap_or_default();
+        if let Ok(process) = process.trim().parse::<i32>() {
+            break rustix::process::Pid::from_raw(process).unwrap();
+        }
+        std::thread::yield_now();
+    };
+    pty.types(&[CTRL_C]).waits_for("mcp-tasks: interrupted");
+    assert_eq!(pty.exit(), 6);
+    assert!(!pty.screen().contains("connecting"), "{}", pty.screen());
+    let until = std::time::Instant::now() + mcp_tasks_tests::PATIENCE;
+    while rustix::process::test_kill_process(process).is_ok() {
+        assert!(std::time::Instant::now() < until, "the server lives on");
+        std::thread::yield_now();
     }
 }
 
@@ -221,6 +280,15 @@ fn a_url_is_shown_whole_before_anybody_agrees_to_it() {
         assert_eq!(pty.exit(), 0);
         assert!(pty.screen().ends_with(outcome), "{}", pty.screen());
     }
+    // To be opened or copied where it stands, it is in one piece.
+    let pty = Pty::start(&home, 20, &["call", "open_url"]);
+    pty.waits_for("? Open this address?").types(&[ENTER]);
+    assert_eq!(pty.exit(), 0);
+    assert!(
+        pty.raw().contains("https://example.org/in"),
+        "{:?}",
+        pty.raw()
+    );
 }
 
 #[test]

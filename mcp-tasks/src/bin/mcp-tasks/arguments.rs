@@ -188,6 +188,38 @@ mod tests {
         )
     }
 
+    #[test]
+    fn a_listing_says_which_numbers_are_taken() {
+        for (schema, about) in [
+            (
+                r#"{"type":"integer","minimum":1,"default":10}"#,
+                "whole number from 1 [10]",
+            ),
+            (
+                r#"{"type":"integer","minimum":0,"maximum":9}"#,
+                "whole number from 0 to 9",
+            ),
+            (r#"{"type":"integer","minimum":0}"#, "whole number"),
+            (r#"{"type":"number","maximum":0.5}"#, "number up to 0.5"),
+        ] {
+            let schema = format!(r#"{{"properties":{{"it":{schema}}}}}"#);
+            let known = Arguments::read(&schema);
+            assert_eq!(known.all()[0].about(), about);
+        }
+    }
+
+    #[test]
+    fn a_tool_that_lists_no_arguments_takes_any() {
+        let typed = ["a=1".to_owned()];
+        let read = |schema: &str| arguments("tool", &Arguments::read(schema), &typed).is_ok();
+        assert!(read(r#"{"type":"object"}"#));
+        assert!(read(
+            r#"{"type":"object","properties":{"b":{}},"additionalProperties":true}"#
+        ));
+        assert!(!read(r#"{"type":"object","properties":{"b":{}}}"#));
+        assert!(!read(r#"{"type":"object","additionalProperties":false}"#));
+    }
+
     fn read(typed: &[&str]) -> Result<Value, String> {
         let typed: Vec<_> = typed.iter().map(|&text| text.to_owned()).collect();
         arguments("deploy", &known(), &typed).map_err(|stop| stop.words)

@@ -44,6 +44,19 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether events are wanted, of which there is always a last one.
+    pub(crate) fn has_events(&self) -> bool {
+        match self {
+            Self::Call(flags) => flags.output.json,
+            Self::Resume(flags) => flags.output.json,
+            Self::Answer(flags) => flags.json,
+            Self::Cancel(flags) => flags.json,
+            Self::List(_) | Self::Tools(_) | Self::Inspect(_) | Self::Completions { .. } => false,
+        }
+    }
+}
+
 /// Which server.
 #[derive(Args)]
 pub(crate) struct Server {

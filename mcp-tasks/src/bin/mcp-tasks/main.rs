@@ -13,11 +13,13 @@ mod prompt;
 mod screen;
 mod session;
 mod show;
+mod signals;
 mod target;
 mod words;
 
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser as _};
 
@@ -26,7 +28,9 @@ use self::flags::{Command, Flags};
 use self::screen::{Look, Screen};
 
 fn main() -> ExitCode {
-    let done = match Flags::parse().command {
+    let command = Flags::parse().command;
+    let has_events = command.has_events();
+    let done = match command {
         Command::Inspect(flags) => inspect::run(&flags),
         Command::Completions { shell } => {
             let name = "mcp-tasks";
@@ -35,8 +39,18 @@ fn main() -> ExitCode {
         }
         command => speak(command),
     };
-    done.unwrap_or_else(|stop| told(&stop)).into()
+    done.unwrap_or_else(|stop| {
+        if has_events {
+            // If nobody listens any more, the code still tells.
+            drop(show::events::stopped(stop.exit, &stop.words));
+        }
+        told(&stop)
+    })
+    .into()
 }
+
+/// How long what is still under way may take to end.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Does what needs a server.
 fn speak(command: Command) -> Result<Exit, Stop> {
@@ -45,8 +59,9 @@ fn speak(command: Command) -> Result<Exit, Stop> {
         .enable_all()
         .build()?;
     let done = runtime.block_on(commands::run(command));
-    // A person may still be asked something that nobody needs to know any more.
-    runtime.shutdown_background();
+    // A server that was started here does not live on; what else is under way, nobody
+    // needs to know any more.
+    runtime.shutdown_timeout(FAREWELL);
     done
 }
 

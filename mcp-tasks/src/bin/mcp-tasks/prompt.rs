@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use mcp_tasks::client::Question;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::form::{self, Asked, Desk, Leave, Lines, Rich};
+use crate::form::{self, Asked, Desk, Leave, Lines, Refusal, Rich};
 use crate::screen::{Screen, is_dumb};
 
 /// What the person is asked.
@@ -22,8 +23,8 @@ pub(crate) enum Matter {
     /// A question of the task's.
     Question {
         question: Box<Question>,
-        /// Why the answer before was not taken.
-        refusal: Option<String>,
+        /// The answer before, if it was not taken.
+        refusal: Option<Refusal>,
     },
     /// What is to become of the call.
     Leaving,
@@ -41,7 +42,7 @@ pub(crate) struct Prompt {
     pub(crate) key: Option<Arc<str>>,
     pub(crate) said: oneshot::Receiver<Said>,
     /// Whether the answer is not needed any more.
-    pub(crate) is_stale: bool,
+    over: Arc<AtomicBool>,
     /// When the person is told so.
     pub(crate) tell_at: Option<Instant>,
 }
@@ -54,14 +55,21 @@ impl Prompt {
             Matter::Leaving => None,
         };
         let (send, said) = oneshot::channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let watched = Arc::clone(&over);
         thread::Builder::new()
             .name("prompt".to_owned())
             .spawn(move || {
                 let answer = if is_dumb() {
-                    put(&mut Lines::here(), &matter, can_detach)
+                    put(Lines::here(), &matter, can_detach, &watched)
                 } else {
                     forget_typed();
-                    put(&mut Rich::new(), &matter, can_detach)
+                    put(
+                        Rich::new(Arc::clone(&watched)),
+                        &matter,
+                        can_detach,
+                        &watched,
+                    )
                 };
                 // Nobody may want to know any more.
                 drop(send.send(answer));
@@ -69,22 +77,35 @@ impl Prompt {
         Ok(Self {
             key,
             said,
-            is_stale: false,
+            over,
             tell_at: None,
         })
     }
+
+    /// The answer is not needed any more; the person is told so at that time, if
+    /// still there.
+    pub(crate) fn is_over(&mut self, tell_at: Instant) {
+        self.over.store(true, Ordering::Relaxed);
+        self.tell_at = Some(tell_at);
+    }
+
+    /// Whether the answer is not needed any more.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
 }
 
-fn put(desk: &mut impl Desk, matter: &Matter, can_detach: bool) -> Said {
+fn put(mut desk: impl Desk, matter: &Matter, can_detach: bool, over: &AtomicBool) -> Said {
     match matter {
         Matter::Question { question, refusal } => Said::Asked(form::ask(
             desk,
             Screen::stderr(),
             question,
-            refusal.as_deref(),
+            refusal.as_ref(),
             can_detach,
+            over,
         )),
-        Matter::Leaving => Said::Leaving(form::leave_menu(desk, can_detach)),
+        Matter::Leaving => Said::Leaving(form::leave_menu(&mut desk, can_detach)),
     }
 }
 

@@ -84,6 +84,16 @@ impl Screen {
         }
     }
 
+    /// How many lines a terminal has.
+    pub(crate) fn height(self) -> Option<usize> {
+        let term = match self.stream {
+            Stream::Out => Term::stdout(),
+            Stream::Err => Term::stderr(),
+        };
+        let (lines, _) = term.size_checked().filter(|_| self.terminal)?;
+        Some(usize::from(lines)).filter(|lines| *lines > 0)
+    }
+
     /// The text with its look.
     pub(crate) fn paint(self, look: Look, text: impl Into<String>) -> String {
         let text = text.into();
@@ -166,6 +176,11 @@ pub(crate) fn harmless(line: &str) -> Cow<'_, str> {
     Cow::Owned(line.chars().map(harmless).collect())
 }
 
+/// A text of several lines in one, with nothing left out that was typed.
+pub(crate) fn shown_whole(text: &str) -> String {
+    harmless(&text.replace('\n', "↵")).into_owned()
+}
+
 /// Whether it changes the direction in which text is shown.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -182,41 +197,52 @@ pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{:missing$}", "")
 }
 
-/// Breaks a line at spaces, and where it must, within words.
+/// Breaks a line at spaces, and where it must, within words. What goes on in the next
+/// line is indented as the first one is; that of an item of a list, as its text.
 pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     if measure_text_width(line) <= width {
         return vec![line.to_owned()];
     }
+    let text = line.trim_start_matches(' ');
+    // Of a terminal that is all indentation, nothing would be left.
+    let indent = (line.len() - text.len()).min(width / 2);
+    let mark = if text.starts_with("- ") { "- " } else { "" };
+    let text = &text[mark.len()..];
+    let hanging = " ".repeat(indent + mark.len());
+    let width = width.saturating_sub(hanging.len()).max(1);
     let mut lines = Vec::new();
     let mut current = String::new();
     let mut used = 0;
-    for word in line.split(' ') {
+    let mut end = |current: &mut String| {
+        let start = if lines.is_empty() {
+            format!("{}{mark}", &hanging[mark.len()..])
+        } else {
+            hanging.clone()
+        };
+        lines.push(start + &std::mem::take(current));
+    };
+    for word in text.split(' ') {
         let mut word = word;
         let mut wide = measure_text_width(word);
         if used > 0 && used + 1 + wide > width {
-            lines.push(std::mem::take(&mut current));
+            end(&mut current);
             used = 0;
-        } else if used > 0 || !current.is_empty() {
+        } else if used > 0 {
             current.push(' ');
             used += 1;
         }
         while wide > width - used {
             let (start, rest) = word.split_at(fitting(word, width - used));
             current.push_str(start);
-            lines.push(std::mem::take(&mut current));
+            end(&mut current);
             used = 0;
             word = rest;
             wide = measure_text_width(word);
         }
         current.push_str(word);
         used += wide;
-        if word.is_empty() && used == 0 && lines.is_empty() {
-            // What a line is indented by.
-            current.push(' ');
-            used = 1;
-        }
     }
-    lines.push(current);
+    end(&mut current);
     lines
 }
 
@@ -243,6 +269,18 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= 24));
         assert_eq!(lines.len(), 6);
         assert_eq!(lines[0], "word word word word word");
+    }
+
+    #[test]
+    fn what_is_indented_stays_so() {
+        assert_eq!(wrap("  - one two three", 12), ["  - one two", "    three"]);
+        assert_eq!(wrap("    aaaa bbbb", 9), ["    aaaa", "    bbbb"]);
+        assert_eq!(wrap("  x", 3), ["  x"]);
+        assert!(
+            wrap(&" ".repeat(40), 10)
+                .iter()
+                .all(|line| line.trim().is_empty())
+        );
     }
 
     #[test]

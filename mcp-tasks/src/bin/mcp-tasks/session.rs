@@ -2,9 +2,8 @@
 //! questions answered, and ends with it or leaves it.
 
 mod end;
-mod signals;
+mod questions;
 
-use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
@@ -17,14 +16,15 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::exit::{Exit, Stop};
 use crate::flags::{Asking, Output};
-use crate::form::{Asked, Leave, Reply};
+use crate::form::{Asked, Leave, Refusal, Reply};
 use crate::given::Given;
 use crate::prompt::{Matter, Prompt, Said, restore_terminal};
 use crate::screen::{Look, Screen};
 use crate::show::Live;
 use crate::show::events::Events;
-use crate::target::Target;
-use signals::{Signal, Signals};
+use crate::signals::{Signal, Signals};
+use crate::target::{Log, Target};
+use questions::Questions;
 
 /// How long to wait for what a call that has ended says of its last answer.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -41,7 +41,10 @@ pub(crate) struct Session<'a> {
     pub(crate) events: Events,
     given: Given,
     manner: Manner,
-    log: mpsc::UnboundedReceiver<String>,
+    log: Log,
+    lines: mpsc::UnboundedReceiver<String>,
+    /// What the server had said when it was told last that nothing is heard of it.
+    last_words: String,
 }
 
 /// What is done with a question to which no answer was given beforehand.
@@ -77,45 +80,20 @@ enum End {
 type Sent = (Question, Reply, Result<(), CallError>);
 type Sending<'c> = Pin<Box<dyn Future<Output = Sent> + 'c>>;
 
-/// The questions of a call, as far as they are this program's.
-#[derive(Default)]
-struct Questions {
-    open: Vec<Question>,
-    /// Those that have been answered here, or left to others.
-    settled: HashSet<Arc<str>>,
-    told: HashSet<Arc<str>>,
-    refusals: HashMap<Arc<str>, String>,
-}
-
-impl Questions {
-    /// Takes in what is open now.
-    fn update(&mut self, open: &[Question]) {
-        self.open = open.to_vec();
-        let is_open = |key: &Arc<str>| open.iter().any(|question| question.key == *key);
-        self.settled.retain(&is_open);
-        self.told.retain(is_open);
-    }
-
-    fn unsettled(&self) -> impl Iterator<Item = &Question> {
-        let is_settled = |question: &&Question| !self.settled.contains(&question.key);
-        self.open.iter().filter(is_settled)
-    }
-}
-
 impl<'a> Session<'a> {
     pub(crate) fn new(
         target: &'a Target,
         in_book: bool,
         asking: &Asking,
         output: &Output,
-        log: mpsc::UnboundedReceiver<String>,
+        (log, lines): (Log, mpsc::UnboundedReceiver<String>),
     ) -> Result<Self, Stop> {
         let given = Given::read(asking.answers.as_deref(), &asking.answer)?;
         let attended = io::stdin().is_terminal() && io::stderr().is_terminal();
         Ok(Self {
             target,
             in_book,
-            live: Live::new(output.quiet),
+            live: Live::new(output.quiet, target.is_child()),
             events: Events::new(output.json),
             given,
             manner: if asking.wait {
@@ -126,6 +104,8 @@ impl<'a> Session<'a> {
                 Manner::End
             },
             log,
+            lines,
+            last_words: String::new(),
         })
     }
 
@@ -136,7 +116,7 @@ impl<'a> Session<'a> {
         let end = self.watch(&call, &mut prompt).await?;
         if let Some(prompt) = prompt {
             restore_terminal();
-            if prompt.is_stale {
+            if prompt.is_stale() {
                 let words = "The question is no longer open.";
                 Screen::stderr().prose(0, Look::Notable, words)?;
             }
@@ -207,7 +187,7 @@ impl<'a> Session<'a> {
                     let screen = Screen::stderr();
                     screen.raw(&format!("\r\n{}\r\n", screen.paint(Look::Notable, words)))?;
                 }
-                Some(line) = self.log.recv() => self.live.say(Look::Dim, &format!("server: {line}")),
+                Some(line) = self.lines.recv() => self.live.say(Look::Dim, &format!("server: {line}")),
                 signal = signals.next() => {
                     let may_ask = self.manner == Manner::Ask && signal == Signal::Interrupt;
                     if prompt.is_some() || !may_ask {
@@ -228,19 +208,31 @@ impl<'a> Session<'a> {
         prompt: &mut Option<Prompt>,
     ) -> Result<(), Stop> {
         self.events.state(state)?;
+        if state.trouble.is_some() && prompt.is_none() {
+            self.tell_last_words();
+        }
         questions.update(&state.questions);
         match prompt {
             None => self.live.show(state),
             Some(prompt) => {
                 let is_open = |key: &Arc<str>| questions.open.iter().any(|q| q.key == *key);
-                if !prompt.is_stale && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
-                    prompt.is_stale = true;
-                    prompt.tell_at = Some(Instant::now() + GRACE);
+                if !prompt.is_stale() && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
+                    prompt.is_over(Instant::now() + GRACE);
                 }
                 self.live.show(state);
             }
         }
         Ok(())
+    }
+
+    /// What a server that has ended under a call has said is why, once.
+    fn tell_last_words(&mut self) {
+        let words = self.log.take_last();
+        if !words.is_empty() && words != self.last_words {
+            let told = format!("The server is gone. It has said:{words}");
+            self.live.say(Look::Notable, &told);
+            self.last_words = words;
+        }
     }
 
     /// Answers a question, or has it answered, if there is one to be answered now.
@@ -260,18 +252,21 @@ impl<'a> Session<'a> {
             }
             let refusal = questions.refusals.get(&question.key).cloned();
             let given = match refusal {
-                Some(words) => Err(words),
-                None => self.given.reply(&question),
+                Some(refusal) => Err(refusal),
+                None => self.given.reply(&question).map_err(|words| Refusal {
+                    words,
+                    content: None,
+                }),
             };
-            let words = match given {
+            let refusal = match given {
                 Ok(Some(reply)) => {
                     questions.settled.insert(Arc::clone(&question.key));
                     *sending = Some(send(call, question, reply)?);
                     return Ok(None);
                 }
                 Ok(None) => None,
-                Err(words) if self.manner == Manner::Ask => Some(words),
-                Err(words) => {
+                Err(refusal) if self.manner == Manner::Ask => Some(refusal),
+                Err(Refusal { words, .. }) => {
                     let question = Box::new(question);
                     return Ok(Some(End::Unfit { question, words }));
                 }
@@ -284,7 +279,6 @@ impl<'a> Session<'a> {
                 Manner::Ask if can_be_shown && prompt.is_some() => {}
                 Manner::Ask if can_be_shown => {
                     self.live.pause();
-                    let refusal = words;
                     let can_detach = call.id().is_some();
                     let question = Box::new(question);
                     let matter = Matter::Question { question, refusal };
@@ -322,8 +316,13 @@ impl<'a> Session<'a> {
                     let question = Box::new(question);
                     return Ok(Some(End::Unfit { question, words }));
                 }
+                let content = match reply {
+                    Reply::Accept(content) => Some(content),
+                    _ => None,
+                };
                 questions.settled.remove(key);
-                questions.refusals.insert(Arc::clone(key), words);
+                let refusal = Refusal { words, content };
+                questions.refusals.insert(Arc::clone(key), refusal);
             }
             Err(CallError::NotOpen(_)) => {
                 let words = format!("question `{key}` was no longer open");
@@ -349,13 +348,16 @@ impl<'a> Session<'a> {
             Said::Leaving(leave) => return Ok(Some(End::Leave(leave))),
             Said::Asked(asked) => asked,
         };
-        let Some(prompt) = prompt.filter(|prompt| !prompt.is_stale) else {
-            if matches!(asked, Asked::Replied(_)) {
-                let words = "Not sent: the question is no longer open.";
+        let Some(prompt) = prompt else {
+            return Ok(None);
+        };
+        if prompt.is_stale() {
+            if prompt.tell_at.is_some() {
+                let words = "The question is no longer open.";
                 self.live.say(Look::Notable, words);
             }
             return Ok(None);
-        };
+        }
         let question = questions
             .open
             .iter()

@@ -19,7 +19,7 @@ use crate::flags::Server;
 use crate::screen::harmless;
 
 /// How many lines of a server's stderr are kept in case that it does not start.
-const LAST_LINES: usize = 10;
+const LAST_LINES: usize = 20;
 
 /// A server, and what goes along with requests to it.
 pub(crate) struct Target {
@@ -72,9 +72,25 @@ impl Log {
         last.push_back(line.to_owned());
     }
 
+    /// The lines that have come since this was asked for last.
+    pub(crate) fn take_last(&self) -> String {
+        let last = self.last();
+        let mut lines = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.clear();
+        last
+    }
+
+    /// The last lines, but only once if it has been started twice and has said the same
+    /// each time.
     fn last(&self) -> String {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = last.iter().map(|line| format!("\n  {line}"));
+        /// More would hide what there is to say about them.
+        const SHOWN: usize = 10;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = last.make_contiguous();
+        let (first, second) = lines.split_at(lines.len() / 2);
+        let lines = if first == second { second } else { lines };
+        let lines = &lines[lines.len().saturating_sub(SHOWN)..];
+        let lines = lines.iter().map(|line| format!("\n  {line}"));
         lines.collect()
     }
 }
@@ -168,7 +184,7 @@ impl Target {
                 for (name, value) in &self.headers {
                     builder = builder.header(name, value);
                 }
-                builder.connect_http(url.as_str()).await
+                Box::pin(builder.connect_http(url.as_str())).await
             }
             Address::Stdio {
                 program,
@@ -182,7 +198,7 @@ impl Target {
                 }
                 let lines = log.clone();
                 builder = builder.log(move |line| lines.take(line));
-                builder.connect_stdio(command).await
+                Box::pin(builder.connect_stdio(command)).await
             }
         };
         connected.map_err(|error| {

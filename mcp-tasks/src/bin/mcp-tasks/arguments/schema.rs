@@ -24,6 +24,9 @@ pub(crate) struct Argument {
     kinds: Vec<Kind>,
     choices: Vec<Value>,
     default: Option<Value>,
+    /// Between which numbers it is.
+    min: Option<Number>,
+    max: Option<Number>,
     /// Of what a list consists.
     items: Vec<Kind>,
 }
@@ -72,18 +75,23 @@ impl Arguments {
             kinds: kinds(&root, &schema, DEPTH),
             choices: choices(&root, &schema, DEPTH),
             default: schema.get("default").cloned(),
+            min: number(&root, &schema, "minimum"),
+            max: number(&root, &schema, "maximum"),
             items: schema
                 .get("items")
                 .map(|items| kinds(&root, items, DEPTH))
                 .unwrap_or_default(),
             name,
         };
+        let open = match schema.additional_properties {
+            Some(more) => more != Value::Bool(false),
+            // What says nothing at all takes anything; what lists its arguments and
+            // forgets to say that there are no others means it.
+            None => schema.properties.is_empty(),
+        };
         Self {
             all: schema.properties.into_iter().map(argument).collect(),
-            open: matches!(
-                schema.additional_properties,
-                Some(Value::Bool(true) | Value::Object(_))
-            ),
+            open,
         }
     }
 
@@ -147,6 +155,14 @@ impl Argument {
         };
         if self.kinds == [Kind::Array] && !self.items.is_empty() {
             about = format!("list of {}", names(&self.items));
+        }
+        // That a count is not below nothing goes without saying.
+        let min = self.min.as_ref().filter(|min| min.as_f64() != Some(0.0));
+        match (min, &self.min, &self.max) {
+            (_, Some(min), Some(max)) => about = format!("{about} from {min} to {max}"),
+            (_, None, Some(max)) => about = format!("{about} up to {max}"),
+            (Some(min), ..) => about = format!("{about} from {min}"),
+            (None, _, None) => {}
         }
         if self.required {
             about.push_str(", required");
@@ -250,6 +266,10 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value, member: &str) -> Option<&'a V
     schema
         .get(member)
         .or_else(|| referred(root, schema)?.get(member))
+}
+
+fn number(root: &Value, schema: &Value, member: &str) -> Option<Number> {
+    resolve(root, schema, member)?.as_number().cloned()
 }
 
 fn referred<'a>(root: &'a Value, schema: &Value) -> Option<&'a Value> {

@@ -2,7 +2,7 @@
 
 use mcp_tasks::client::{TaskBook, TaskClient, ToolInfo};
 
-use super::close;
+use super::{close, unless_interrupted};
 use crate::arguments::{Arguments, arguments};
 use crate::book;
 use crate::exit::{Exit, Stop};
@@ -16,16 +16,17 @@ pub(super) async fn call(flags: flags::Call) -> Result<Exit, Stop> {
     let book = book_if_possible();
     let in_book = book.is_some();
     let (log, lines) = Log::new(flags.output.verbose);
-    let mut session = Session::new(&target, in_book, &flags.asking, &flags.output, lines)?;
+    let heard = (log.clone(), lines);
+    let mut session = Session::new(&target, in_book, &flags.asking, &flags.output, heard)?;
     session.live.begin("connecting");
-    let client = target.connect(book, flags.output.timeout, log).await?;
+    let client = unless_interrupted(target.connect(book, flags.output.timeout, log)).await?;
     let done = run(&client, &flags, session).await;
     close(client).await;
     done
 }
 
 async fn run(client: &TaskClient, flags: &flags::Call, session: Session<'_>) -> Result<Exit, Stop> {
-    let tools = client.tools().await?;
+    let tools = unless_interrupted(async { Ok(client.tools().await?) }).await?;
     let tool = find(&tools, &flags.tool)?;
     let known = Arguments::read(tool.input_schema.get());
     let arguments = arguments(&flags.tool, &known, &flags.arguments)?;
@@ -42,11 +43,12 @@ pub(super) async fn resume(flags: flags::Resume) -> Result<Exit, Stop> {
     // before another than today's, if one is named.
     let named = flags.server.http.is_some() || !flags.server.command.is_empty();
     let in_book = !named && entry.is_some_and(|entry| entry.server.is_some());
-    let mut session = Session::new(&target, in_book, &flags.asking, &flags.output, lines)?;
+    let heard = (log.clone(), lines);
+    let mut session = Session::new(&target, in_book, &flags.asking, &flags.output, heard)?;
     session.live.begin("connecting");
-    let client = target
-        .connect(Some(book), flags.output.timeout, log)
-        .await?;
+    session.live.joins_late();
+    let connected = target.connect(Some(book), flags.output.timeout, log);
+    let client = unless_interrupted(connected).await?;
     let call = client.resume(id.as_str());
     let done = session.follow(call).await;
     close(client).await;

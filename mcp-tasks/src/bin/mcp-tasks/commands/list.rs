@@ -87,7 +87,7 @@ fn show(screen: Screen, entries: &[BookEntry]) -> std::io::Result<()> {
     if screen.width() < NARROW {
         for [id, tool, age, server] in &rows {
             screen.line(&format!("{id}  {}", screen.paint(Look::Bold, tool)))?;
-            screen.prose(2, Look::Plain, &format!("{age} old, at {server}"))?;
+            screen.prose(2, Look::Plain, &format!("{age} · {server}"))?;
         }
         return Ok(());
     }

@@ -6,6 +6,7 @@ mod cancel;
 mod list;
 mod tools;
 
+use std::future::Future;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use tokio::time::timeout;
 
 use crate::exit::{Exit, Stop};
 use crate::flags::Command;
+use crate::prompt::restore_terminal;
+use crate::signals::Signals;
 
 /// How long a server may take to end.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -24,12 +27,27 @@ pub(crate) async fn run(command: Command) -> Result<Exit, Stop> {
     match command {
         Command::Call(flags) => call::call(flags).await,
         Command::Resume(flags) => call::resume(flags).await,
-        Command::Answer(flags) => answer::answer(flags).await,
-        Command::Cancel(flags) => cancel::cancel(flags).await,
+        Command::Answer(flags) => unless_interrupted(Box::pin(answer::answer(flags))).await,
+        Command::Cancel(flags) => unless_interrupted(cancel::cancel(flags)).await,
         Command::List(flags) => list::list(&flags),
-        Command::Tools(flags) => tools::tools(flags).await,
+        Command::Tools(flags) => unless_interrupted(tools::tools(flags)).await,
         // These need no server, and have been dealt with.
         Command::Inspect(_) | Command::Completions { .. } => Ok(Exit::Done),
+    }
+}
+
+/// Does something for which nobody has to wait: a server that was started for it ends
+/// with it.
+async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Stop>>) -> Result<T, Stop> {
+    let mut signals = Signals::new()?;
+    tokio::select! {
+        done = work => done,
+        _ = signals.next() => {
+            if crossterm::terminal::is_raw_mode_enabled().unwrap_or(false) {
+                restore_terminal();
+            }
+            Err(Stop::new(Exit::Cancelled, "interrupted"))
+        }
     }
 }
 

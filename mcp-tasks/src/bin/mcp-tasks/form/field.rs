@@ -1,10 +1,11 @@
 //! One field of a form as a person sees it: what it is called, what may be typed,
 //! and which value that means.
 
+use console::measure_text_width;
 use mcp_tasks::protocol::{Choice, Field, FieldKind, Form, StringFormat};
 use serde_json::{Map, Number, Value};
 
-use crate::screen::harmless;
+use crate::screen::{cut, harmless};
 
 /// The largest whole number that JSON carries everywhere: a bound that is there
 /// for the wire, not worth a person's attention.
@@ -15,19 +16,53 @@ pub(crate) fn label(name: &str, field: &Field) -> String {
     harmless(field.title.as_deref().unwrap_or(name)).into_owned()
 }
 
-/// What the field is called, with its explanation if that is short.
+/// What the field is called, in no more than a line, with its explanation if that is
+/// short.
 pub(crate) fn heading(name: &str, field: &Field, width: usize) -> String {
-    let label = label(name, field);
-    match short_description(field, width) {
-        Some(description) => format!("{label}: {}", harmless(description)),
-        None => label,
+    let mut label = label(name, field);
+    if is_too_long(&label, width) {
+        label = cut(name, width / 2);
+    }
+    match described(field, width) {
+        Some((Place::Heading, description)) => format!("{label}: {}", harmless(description)),
+        _ => label,
     }
 }
 
-/// An explanation that leaves more than half of the line to the answer.
-fn short_description(field: &Field, width: usize) -> Option<&str> {
+/// What is too long to stand where somebody types.
+pub(crate) fn above(name: &str, field: &Field, width: usize) -> Vec<String> {
+    let label = label(name, field);
+    let label = is_too_long(&label, width).then_some(label);
+    let description = match described(field, width) {
+        Some((Place::Above, description)) => Some(description.to_owned()),
+        _ => None,
+    };
+    label.into_iter().chain(description).collect()
+}
+
+fn is_too_long(label: &str, width: usize) -> bool {
+    measure_text_width(label) > width
+}
+
+/// Where an explanation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Beside the name: it leaves more than half of the line to the answer.
+    Heading,
+    /// With what the field takes: in two lines or so.
+    Help,
+    /// Above all of it, where it may be as long as it likes.
+    Above,
+}
+
+fn described(field: &Field, width: usize) -> Option<(Place, &str)> {
     let description = field.description.as_deref()?;
-    (description.chars().count() < width / 2).then_some(description)
+    let place = match measure_text_width(description) {
+        length if length < width / 2 => Place::Heading,
+        length if length <= width * 2 && !description.contains('\n') => Place::Help,
+        _ => Place::Above,
+    };
+    Some((place, description))
 }
 
 /// What there is to choose from, if anything.
@@ -48,14 +83,10 @@ pub(crate) fn labels(kind: &FieldKind) -> Vec<String> {
 /// [`heading`].
 pub(crate) fn help(field: &Field, required: bool, width: usize) -> String {
     let mut parts = Vec::new();
-    if let Some(description) = &field.description
-        && short_description(field, width).is_none()
-    {
+    if let Some((Place::Help, description)) = described(field, width) {
         parts.push(harmless(description).into_owned());
     }
-    if let Some(takes) = takes(&field.kind) {
-        parts.push(takes);
-    }
+    parts.extend(takes(&field.kind));
     // Where there is a default, Enter takes it.
     if !required && field.kind.default_value().is_none() {
         parts.push("may be left empty".to_owned());
@@ -63,19 +94,42 @@ pub(crate) fn help(field: &Field, required: bool, width: usize) -> String {
     parts.join(" · ")
 }
 
-/// A field in a list of them: its name, what it takes, what there is to choose from.
+/// A field in a list of them: its name, what there is to choose from, what it takes.
 pub(crate) fn line(name: &str, field: &Field, required: bool) -> String {
-    let mut line = harmless(name).into_owned();
-    let help = help(field, required, 0);
-    if !help.is_empty() {
-        line = format!("{line}: {help}");
+    let mut line = name.to_owned();
+    if let Some(description) = &field.description {
+        line = format!("{line}: {description}");
     }
     let values = choices(&field.kind).iter().map(|choice| &*choice.value);
     let values: Vec<_> = values.collect();
-    if values.is_empty() {
-        return line;
+    if !values.is_empty() {
+        line = format!("{line} ({})", values.join(", "));
     }
-    format!("{line} ({})", harmless(&values.join(", ")))
+    let takes = match &field.kind {
+        FieldKind::Boolean { .. } => Some("yes or no".to_owned()),
+        kind => takes(kind),
+    };
+    let left_out = match field.kind.default_value() {
+        _ if required => None,
+        None => Some("may be left out".to_owned()),
+        Some(Value::String(text)) => Some(format!("{text} if left out")),
+        Some(Value::Array(list)) => {
+            let list: Vec<_> = list.iter().filter_map(Value::as_str).collect();
+            Some(format!("{} if left out", list.join(", ")))
+        }
+        Some(value) => Some(format!("{} if left out", shown(&field.kind, &value))),
+    };
+    let mut gap = if line.len() > name.len() {
+        " · "
+    } else {
+        ": "
+    };
+    for part in takes.into_iter().chain(left_out) {
+        line.push_str(gap);
+        line.push_str(&part);
+        gap = " · ";
+    }
+    harmless(&line).into_owned()
 }
 
 /// What may be typed or chosen, where that is not plain to see.
@@ -300,6 +354,13 @@ mod tests {
         let field = Field::new(percent()).description("Share of traffic ".repeat(4));
         assert_eq!(heading("percent", &field, 80), "percent");
         assert!(help(&field, true, 80).starts_with("Share of traffic Share"));
+        let long = Field::new(percent())
+            .title("Share ".repeat(20))
+            .description("Of traffic ".repeat(20));
+        assert_eq!(heading("percent", &long, 80), "percent");
+        assert_eq!(help(&long, true, 80), "a whole number from 1 to 100");
+        assert_eq!(above("percent", &long, 80).len(), 2);
+        assert!(above("percent", &field, 80).is_empty());
         let text = FieldKind::Text {
             min_len: Some(2),
             max_len: Some(4),
@@ -311,6 +372,28 @@ mod tests {
             "2 to 4 characters · may be left empty"
         );
         assert_eq!(help(&Field::new(FieldKind::boolean()), true, 80), "");
+    }
+
+    #[test]
+    fn a_list_of_fields_says_what_to_write() {
+        for (kind, required, words) in [
+            (FieldKind::boolean(), true, "it: Ship it? · yes or no"),
+            (
+                percent(),
+                false,
+                "it: Ship it? · a whole number from 1 to 100 · 10 if left out",
+            ),
+            (
+                window(),
+                false,
+                "it: Ship it? (tonight, monday) · may be left out",
+            ),
+            (FieldKind::text(), true, "it: Ship it?"),
+        ] {
+            let field = Field::new(kind).description("Ship it?");
+            assert_eq!(line("it", &field, required), words);
+        }
+        assert_eq!(line("it", &Field::new(FieldKind::text()), true), "it");
     }
 
     #[test]

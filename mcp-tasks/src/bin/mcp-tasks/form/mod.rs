@@ -5,12 +5,16 @@
 //! it to others.
 
 pub(crate) mod field;
+mod line;
 mod lines;
+mod menu;
 mod rich;
 #[cfg(test)]
 mod tests;
+mod url;
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mcp_tasks::client::{Answer, Question, QuestionKind};
 use mcp_tasks::protocol::{Content, Field, Form};
@@ -18,7 +22,10 @@ use serde_json::Value;
 
 use crate::screen::{Look, Screen};
 pub(crate) use lines::Lines;
+pub(crate) use menu::leave_menu;
+use menu::{Way, escape_menu, leave_now, stopped_at_choice};
 pub(crate) use rich::Rich;
+use url::open_url;
 
 /// What a person does with a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +72,8 @@ pub(crate) enum Stopped {
     Interrupt,
     /// The person said at once what is to become of the question.
     Reply(Reply),
+    /// The question has been taken back.
+    Over,
     /// The terminal cannot be used.
     Broken(io::Error),
 }
@@ -86,6 +95,52 @@ pub(crate) trait Desk {
 
     /// Has one of these chosen.
     fn choose(&mut self, message: &str, options: &[String]) -> Result<usize, Stopped>;
+}
+
+/// A desk at which nobody goes on with a question that has been taken back.
+struct Watched<'a, D> {
+    desk: D,
+    over: &'a AtomicBool,
+}
+
+impl<D> Watched<'_, D> {
+    fn unless_over<T>(&self, said: Result<T, Stopped>) -> Result<T, Stopped> {
+        if self.over.load(Ordering::Relaxed) {
+            return Err(Stopped::Over);
+        }
+        said
+    }
+}
+
+impl<D: Desk> Desk for Watched<'_, D> {
+    fn ways_out(&self) -> &'static str {
+        self.desk.ways_out()
+    }
+
+    fn field(
+        &mut self,
+        name: &str,
+        field: &Field,
+        required: bool,
+        now: Option<&Value>,
+    ) -> Result<Option<Value>, Stopped> {
+        let said = self.desk.field(name, field, required, now);
+        self.unless_over(said)
+    }
+
+    fn choose(&mut self, message: &str, options: &[String]) -> Result<usize, Stopped> {
+        let said = self.desk.choose(message, options);
+        self.unless_over(said)
+    }
+}
+
+/// An answer that the server has not taken.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    /// Why.
+    pub(crate) words: String,
+    /// What was filled in: nobody does that twice.
+    pub(crate) content: Option<Content>,
 }
 
 impl Reply {
@@ -110,26 +165,29 @@ impl Reply {
     }
 }
 
-/// Shows a question and has it answered.
+/// Shows a question and has it answered, unless it is `over` before.
 pub(crate) fn ask(
-    desk: &mut impl Desk,
+    desk: impl Desk,
     screen: Screen,
     question: &Question,
-    refusal: Option<&str>,
+    refusal: Option<&Refusal>,
     can_detach: bool,
+    over: &AtomicBool,
 ) -> Asked {
+    let mut desk = Watched { desk, over };
+    let before = refusal.and_then(|refusal| refusal.content.as_ref());
     let asked = introduce(screen, question, refusal, desk.ways_out())
         .map_err(Stopped::Broken)
         .and_then(|()| match &question.kind {
-            QuestionKind::Form { form, .. } => fill_in(desk, form, can_detach),
-            QuestionKind::Url { url, .. } => open_url(desk, screen, url, can_detach),
+            QuestionKind::Form { form, .. } => fill_in(&mut desk, form, before, can_detach),
+            QuestionKind::Url { url, .. } => open_url(&mut desk, screen, url, can_detach),
             // Nothing else is declared.
             _ => Ok(Asked::Replied(Reply::Dismiss)),
         });
     asked.unwrap_or_else(|stopped| match stopped {
         Stopped::Reply(reply) => Asked::Replied(reply),
         Stopped::Broken(error) => Asked::Broken(error.to_string()),
-        Stopped::Escape => Asked::LeftOpen,
+        Stopped::Escape | Stopped::Over => Asked::LeftOpen,
         Stopped::Interrupt => leave_now(can_detach),
     })
 }
@@ -137,12 +195,12 @@ pub(crate) fn ask(
 fn introduce(
     screen: Screen,
     question: &Question,
-    refusal: Option<&str>,
+    refusal: Option<&Refusal>,
     ways_out: &str,
 ) -> io::Result<()> {
     screen.line("")?;
     if let Some(refusal) = refusal {
-        let words = format!("The server does not take this answer: {refusal}");
+        let words = format!("The server does not take this answer: {}", refusal.words);
         screen.prose(0, Look::Bad, &words)?;
         screen.line("")?;
     }
@@ -156,16 +214,24 @@ fn introduce(
     screen.line("")
 }
 
-fn fill_in(desk: &mut impl Desk, form: &Form, can_detach: bool) -> Result<Asked, Stopped> {
+fn fill_in(
+    desk: &mut impl Desk,
+    form: &Form,
+    before: Option<&Content>,
+    can_detach: bool,
+) -> Result<Asked, Stopped> {
     let fields: Vec<(&str, &Field)> = form.fields().collect();
     if fields.is_empty() {
         return confirm(desk, can_detach);
     }
-    let mut values: Vec<Option<Value>> = vec![None; fields.len()];
+    let value = |name: &str| before.and_then(|before| before.get(name)).cloned();
+    let mut values: Vec<Option<Value>> = fields.iter().map(|(name, _)| value(name)).collect();
     let mut at = 0;
     while at < fields.len() {
         let is_first = at == 0;
-        match one(desk, form, fields[at], None, is_first, can_detach)? {
+        // What was filled in before is there again.
+        let now = values[at].clone();
+        match one(desk, form, fields[at], now.as_ref(), is_first, can_detach)? {
             Step::Value(value) => values[at] = value,
             Step::Back if at > 0 => {
                 at -= 1;
@@ -247,16 +313,6 @@ fn one(
     }
 }
 
-impl From<Leave> for Asked {
-    fn from(leave: Leave) -> Self {
-        match leave {
-            Leave::GoOn => Self::LeftOpen,
-            Leave::Detach => Self::Detach,
-            Leave::Cancel => Self::CancelTask,
-        }
-    }
-}
-
 /// A form without fields asks for a yes.
 fn confirm(desk: &mut impl Desk, can_detach: bool) -> Result<Asked, Stopped> {
     let options = ["Yes", "No: decline", "Close the question without an answer"];
@@ -271,54 +327,6 @@ fn confirm(desk: &mut impl Desk, can_detach: bool) -> Result<Asked, Stopped> {
                 None => continue,
             },
         });
-    }
-}
-
-fn open_url(
-    desk: &mut impl Desk,
-    screen: Screen,
-    url: &str,
-    can_detach: bool,
-) -> Result<Asked, Stopped> {
-    // Nothing is left out of it: where it leads is for the person to judge.
-    screen.prose(2, Look::Plain, url).map_err(Stopped::Broken)?;
-    screen.line("").map_err(Stopped::Broken)?;
-    let options = [
-        "I open it, or have opened it",
-        "Decline",
-        "Close the question without an answer",
-    ];
-    let options = options.map(str::to_owned);
-    loop {
-        return Ok(match desk.choose("Open this address?", &options) {
-            Ok(0) => Asked::Replied(Reply::Consent),
-            Ok(1) => Asked::Replied(Reply::Decline),
-            Ok(_) => Asked::Replied(Reply::Dismiss),
-            Err(stopped) => match stopped_at_choice(desk, stopped, can_detach)? {
-                Some(asked) => asked,
-                None => continue,
-            },
-        });
-    }
-}
-
-/// Where a choice was to be made and something else was wanted; `None` to ask
-/// again.
-fn stopped_at_choice(
-    desk: &mut impl Desk,
-    stopped: Stopped,
-    can_detach: bool,
-) -> Result<Option<Asked>, Stopped> {
-    match stopped {
-        Stopped::Escape => Ok(match escape_menu(desk, can_detach, false)? {
-            Way::Out(asked) => Some(asked),
-            Way::GoOn | Way::Back => None,
-        }),
-        Stopped::Interrupt => Ok(match leave_menu(desk, can_detach) {
-            Leave::GoOn => None,
-            leave => Some(leave.into()),
-        }),
-        stopped => Err(stopped),
     }
 }
 
@@ -345,63 +353,5 @@ fn review(desk: &mut impl Desk, can_detach: bool) -> Result<Review, Stopped> {
                 None => continue,
             },
         });
-    }
-}
-
-enum Way {
-    GoOn,
-    Back,
-    Out(Asked),
-}
-
-fn escape_menu(desk: &mut impl Desk, can_detach: bool, has_back: bool) -> Result<Way, Stopped> {
-    let mut ways = vec![("Go on answering", Way::GoOn)];
-    if has_back {
-        ways.push(("Back to the field before", Way::Back));
-    }
-    let replied = |reply| Way::Out(Asked::Replied(reply));
-    ways.push(("Decline: say no to the question", replied(Reply::Decline)));
-    ways.push((
-        "Dismiss: close it without an answer",
-        replied(Reply::Dismiss),
-    ));
-    if can_detach {
-        ways.push(("Leave it open for somebody else", Way::Out(Asked::LeftOpen)));
-        ways.push(("Detach: come back to it later", Way::Out(Asked::Detach)));
-    }
-    let options: Vec<_> = ways.iter().map(|(words, _)| (*words).to_owned()).collect();
-    match desk.choose("What shall become of the question?", &options) {
-        Ok(index) => Ok(ways.swap_remove(index).1),
-        Err(Stopped::Escape) => Ok(Way::GoOn),
-        Err(Stopped::Interrupt) => Ok(Way::Out(leave_now(can_detach))),
-        Err(stopped) => Err(stopped),
-    }
-}
-
-/// What Ctrl-C in a menu means.
-fn leave_now(can_detach: bool) -> Asked {
-    if can_detach {
-        Asked::Detach
-    } else {
-        Asked::CancelTask
-    }
-}
-
-/// What is to become of a call whose person has pressed Ctrl-C.
-pub(crate) fn leave_menu(desk: &mut impl Desk, can_detach: bool) -> Leave {
-    let mut ways = vec![("Go on", Leave::GoOn)];
-    if can_detach {
-        ways.push(("Detach: the task goes on", Leave::Detach));
-        ways.push(("Cancel the task", Leave::Cancel));
-    } else {
-        ways.push(("Cancel the call", Leave::Cancel));
-    }
-    let options: Vec<_> = ways.iter().map(|(words, _)| (*words).to_owned()).collect();
-    match desk.choose("Interrupted. What now?", &options) {
-        Ok(index) => ways[index].1,
-        Err(Stopped::Escape) => Leave::GoOn,
-        // Again, or there is nobody to ask any more.
-        Err(_) if can_detach => Leave::Detach,
-        Err(_) => Leave::Cancel,
     }
 }

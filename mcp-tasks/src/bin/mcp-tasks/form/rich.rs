@@ -1,23 +1,29 @@
-//! Fields on a terminal that can move its cursor: `inquire`.
+//! Fields on a terminal that can move its cursor: choices by `inquire`, and lines of
+//! text by our own.
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use inquire::error::InquireError;
 use inquire::list_option::ListOption;
 use inquire::ui::{Attributes, Color, ErrorMessageRenderConfig, RenderConfig, StyleSheet, Styled};
 use inquire::validator::{ErrorMessage, Validation};
-use inquire::{Confirm, MultiSelect, Select, Text};
+use inquire::{Confirm, MultiSelect, Select};
 use mcp_tasks::protocol::{Field, FieldKind};
 use serde_json::Value;
 
+use super::line::Line;
 use super::{Desk, Stopped, field};
-use crate::screen::{Screen, colours_wanted, harmless};
+use crate::screen::{Look, Screen, colours_wanted, cut, harmless, shown_whole};
 
 /// A person at such a terminal.
 #[derive(Debug)]
 pub(crate) struct Rich {
     config: RenderConfig<'static>,
+    colours: bool,
+    over: Arc<AtomicBool>,
 }
 
 const EMPTY: &str = "(leave empty)";
@@ -26,8 +32,10 @@ const EMPTY: &str = "(leave empty)";
 const PAGE: usize = 12;
 
 impl Rich {
-    pub(crate) fn new() -> Self {
-        let config = if colours_wanted() {
+    /// A person who may go on until the question is `over`.
+    pub(crate) fn new(over: Arc<AtomicBool>) -> Self {
+        let colours = colours_wanted();
+        let config = if colours {
             let dim = StyleSheet::new()
                 .with_attr(Attributes::empty())
                 .with_fg(Color::DarkGrey);
@@ -47,7 +55,11 @@ impl Rich {
                 .with_answered_prompt_prefix(Styled::new("*"))
                 .with_canceled_prompt_indicator(Styled::new("(interrupted)"))
         };
-        Self { config }
+        Self {
+            config,
+            colours,
+            over,
+        }
     }
 
     fn text(
@@ -57,30 +69,34 @@ impl Rich {
         field: &Field,
         required: bool,
         now: Option<&Value>,
-    ) -> Result<Option<Value>, InquireError> {
-        let kind = field.kind.clone();
-        let start = now.cloned().or_else(|| field.kind.default_value());
-        let start = start.map(|value| field::shown(&field.kind, &value));
-        let mut prompt = Text::new(label).with_render_config(self.config);
-        if let Some(start) = start.as_deref().filter(|start| !start.is_empty()) {
-            prompt = prompt.with_default(start);
-        }
-        if !help.is_empty() {
-            prompt = prompt.with_help_message(help);
-        }
-        let prompt = prompt.with_formatter(&|typed: &str| match typed.trim() {
-            "" => "(empty)".to_owned(),
-            _ => harmless(typed).into_owned(),
-        });
-        let judged = prompt.with_validator(move |typed: &str| {
-            Ok(match field::parse(&kind, required, typed) {
-                Ok(_) => Validation::Valid,
-                Err(rule) => Validation::Invalid(told(&rule)),
-            })
-        });
-        let typed = judged.prompt()?;
-        // It has just been found to be fine.
-        Ok(field::parse(&field.kind, required, &typed).unwrap_or_default())
+    ) -> Result<Option<Value>, Stopped> {
+        let kind = &field.kind;
+        let start = match now {
+            // As it was typed, with its lines.
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => field::shown(kind, value),
+            None => String::new(),
+        };
+        let default = kind.default_value();
+        let default_shown = default.as_ref().map(|value| field::shown(kind, value));
+        let line = Line {
+            label,
+            default: default_shown.as_deref().filter(|shown| !shown.is_empty()),
+            start: &start,
+            help,
+            colours: self.colours,
+            over: &self.over,
+        };
+        let judge = |typed: &str| match &default {
+            Some(default) if typed.is_empty() => field::judge(kind, default.clone()).map(Some),
+            _ => field::parse(kind, required, typed),
+        };
+        let shown = |typed: &str| match (typed.trim(), &default_shown) {
+            ("", Some(default)) if typed.is_empty() && !default.is_empty() => default.clone(),
+            ("", _) => "(empty)".to_owned(),
+            _ => shown_whole(typed),
+        };
+        line.read(judge, shown)
     }
 
     fn yes_or_no(
@@ -116,7 +132,7 @@ impl Rich {
         let mut options = if is_bool {
             vec!["yes".to_owned(), "no".to_owned()]
         } else {
-            field::labels(&field.kind)
+            options(&field.kind)
         };
         let values: Vec<Value> = if is_bool {
             vec![true.into(), false.into()]
@@ -169,7 +185,7 @@ impl Rich {
             values.collect::<Vec<_>>().into()
         };
         let judged = values.clone();
-        let prompt = MultiSelect::new(label, field::labels(&field.kind))
+        let prompt = MultiSelect::new(label, options(&field.kind))
             .with_render_config(self.config)
             .with_default(&start)
             .with_page_size(PAGE)
@@ -212,7 +228,13 @@ impl Desk for Rich {
         required: bool,
         now: Option<&Value>,
     ) -> Result<Option<Value>, Stopped> {
-        let width = Screen::stderr().width();
+        let screen = Screen::stderr();
+        let width = screen.width();
+        for above in field::above(name, field, width) {
+            screen
+                .prose(2, Look::Plain, &above)
+                .map_err(Stopped::Broken)?;
+        }
         let label = field::heading(name, field, width);
         let help = field::help(field, required, width);
         let keys = |keys: &str| {
@@ -233,7 +255,7 @@ impl Desk for Rich {
                 let help = keys("↑↓, Space marks, Enter when done");
                 self.multi_select(&label, &help, field, required, now)
             }
-            _ => self.text(&label, &help, field, required, now),
+            _ => return self.text(&label, &help, field, required, now),
         };
         filled_in.map_err(stopped)
     }
@@ -247,6 +269,15 @@ impl Desk for Rich {
         let chosen = prompt.raw_prompt();
         chosen.map(|option| option.index).map_err(stopped)
     }
+}
+
+/// What there is to choose from, each in a line: a page of them fits the terminal.
+fn options(kind: &FieldKind) -> Vec<String> {
+    /// What stands before each of them.
+    const MARK: usize = 8;
+    let room = Screen::stderr().width().saturating_sub(MARK).max(8);
+    let labels = field::labels(kind).into_iter();
+    labels.map(|label| cut(&label, room)).collect()
 }
 
 /// A rule as a sentence.

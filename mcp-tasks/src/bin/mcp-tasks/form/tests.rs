@@ -24,7 +24,7 @@ fn approval() -> Form {
 fn typed(form: &Form, lines: &str) -> (Result<Asked, Stopped>, String) {
     let mut said = Vec::new();
     let mut desk = Lines::new(lines.as_bytes(), &mut said);
-    let asked = fill_in(&mut desk, form, true);
+    let asked = fill_in(&mut desk, form, None, true);
     (asked, String::from_utf8(said).unwrap())
 }
 
@@ -78,6 +78,35 @@ fn what_was_filled_in_can_be_changed_before_it_is_sent() {
     );
     assert!(said.contains("  2  percent: 25\n"), "{said}");
     assert!(said.contains("percent [25]"), "{said}");
+}
+
+#[test]
+fn what_the_server_has_not_taken_is_not_typed_again() {
+    let before =
+        serde_json::from_value(json!({"approve": true, "percent": 25, "window": "monday"}));
+    let before: Content = before.unwrap();
+    let mut said = Vec::new();
+    let mut desk = Lines::new("\n30\n\n\n1\n".as_bytes(), &mut said);
+    let asked = fill_in(&mut desk, &approval(), Some(&before), true);
+    assert_eq!(
+        accepted(asked),
+        json!({"approve": true, "percent": 30, "window": "monday"})
+    );
+}
+
+#[test]
+fn nobody_goes_on_with_a_question_that_has_been_taken_back() {
+    let over = AtomicBool::new(true);
+    let mut said = Vec::new();
+    let desk = Lines::new("yes\n25\n1\nsoon\n1\n".as_bytes(), &mut said);
+    let mut desk = Watched { desk, over: &over };
+    let asked = fill_in(&mut desk, &approval(), None, true);
+    assert!(matches!(asked, Err(Stopped::Over)), "{asked:?}");
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("approve") && !said.contains("percent"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The tasks of a store, as a table.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use console::measure_text_width;
 use mcp_tasks::protocol::TaskStatus;
@@ -16,6 +17,12 @@ use crate::flags::Inspect;
 use crate::screen::{Look, Screen, cut, pad};
 use crate::words;
 
+/// How soon ages are shown anew.
+const GROW_OLDER: Duration = Duration::from_secs(1);
+
+/// The lines above and below the tasks.
+const AROUND: usize = 6;
+
 /// What is seen in one look.
 struct Seen {
     tasks: Vec<StoredTask>,
@@ -26,9 +33,14 @@ struct Seen {
 
 pub(super) fn show(file: &StoreFile, flags: &Inspect) -> Result<(), Stop> {
     let mut lines_before = Vec::new();
+    let is_watched = flags.follow && !flags.json && Screen::stdout().is_terminal();
     loop {
         let stamp = file.stamp();
+        let begun = Instant::now();
         let seen = look(file, flags)?;
+        // What is watched grows older by itself; but a large file is not read for that
+        // all the time.
+        let again = is_watched.then(|| GROW_OLDER.max(begun.elapsed() * 20));
         if flags.json {
             json(&seen, &mut lines_before)?;
         } else {
@@ -37,12 +49,21 @@ pub(super) fn show(file: &StoreFile, flags: &Inspect) -> Result<(), Stop> {
         if !flags.follow {
             return Ok(());
         }
-        wait_for_change(file, &stamp);
+        wait_for_change(file, &stamp, again);
     }
 }
 
 fn look(file: &StoreFile, flags: &Inspect) -> Result<Seen, Stop> {
     let limit = if flags.all { usize::MAX } else { flags.limit };
+    let screen = Screen::stdout();
+    let limit = match screen.height() {
+        // More than fits would push what comes first off the screen.
+        Some(height) if flags.follow && !flags.json => {
+            let lines = if screen.width() < NARROW { 3 } else { 1 };
+            limit.min((height.saturating_sub(AROUND) / lines).max(1))
+        }
+        _ => limit,
+    };
     let fits = |task: &StoredTask| {
         let status = task.snapshot.status();
         let tool = flags.tool.as_deref();
@@ -173,7 +194,11 @@ fn table(file: &StoreFile, flags: &Inspect, seen: &Seen) -> Result<(), Stop> {
     let left_out = seen.fitting - seen.tasks.len();
     if left_out > 0 {
         screen.line("")?;
-        let words = format!("{left_out} more; --all shows them");
+        let words = if flags.follow {
+            format!("{left_out} more")
+        } else {
+            format!("{left_out} more; --all shows them")
+        };
         screen.prose(0, Look::Dim, &words)?;
     }
     Ok(())

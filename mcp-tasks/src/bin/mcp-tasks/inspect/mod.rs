@@ -7,7 +7,7 @@ mod waits;
 
 use std::io::{self, Write as _};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use mcp_tasks::store::inspect::{Stamp, StoreFile};
 use mcp_tasks::task::{TaskId, Timestamp};
@@ -62,8 +62,10 @@ fn now() -> Timestamp {
     SystemTime::now().into()
 }
 
-/// Waits until the file may be another than at the time of the stamp.
-fn wait_for_change(file: &StoreFile, seen: &Stamp) {
+/// Waits until the file may be another than at the time of the stamp, or until so much
+/// time has gone by.
+fn wait_for_change(file: &StoreFile, seen: &Stamp, limit: Option<Duration>) {
+    let begun = Instant::now();
     // What was written a moment ago may have been written to once more in the
     // same step of the clock.
     if !seen.is_settled() {
@@ -72,7 +74,7 @@ fn wait_for_change(file: &StoreFile, seen: &Stamp) {
     }
     loop {
         thread::sleep(LOOK_EVERY);
-        if file.stamp() != *seen {
+        if file.stamp() != *seen || limit.is_some_and(|limit| begun.elapsed() >= limit) {
             return;
         }
     }

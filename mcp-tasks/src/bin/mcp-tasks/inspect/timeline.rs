@@ -50,7 +50,7 @@ pub(super) fn show(file: &StoreFile, id: &TaskId, flags: &Inspect) -> Result<(),
             return Ok(());
         }
         first = false;
-        wait_for_change(file, &stamp);
+        wait_for_change(file, &stamp, None);
     }
 }
 

@@ -71,7 +71,7 @@ impl Wait {
             Self::Timer { until, .. } if *until <= now => "a time that has come".to_owned(),
             // Of a timer, or of the timeout of whatever else is waited for.
             Self::Timer { until, .. } => {
-                format!("a time, in {}", words::duration(until.since(now)))
+                format!("a time in {}", words::duration(until.since(now)))
             }
             Self::Signal => "a signal".to_owned(),
             Self::Code { .. } => "code that fits (held)".to_owned(),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{End, Session};
 use crate::exit::{Exit, Stop};
 use crate::form::{Leave, field};
-use crate::screen::{Look, Screen};
+use crate::screen::{Look, Screen, harmless};
 use crate::show::events::Events;
 use crate::show::result;
 use crate::target::{Target, quoted};
@@ -64,8 +64,11 @@ impl Session<'_> {
                     drop(screen.prose(2, Look::Plain, &format!("- {line}")));
                 }
             }
-            QuestionKind::Url { url, .. } => drop(screen.prose(2, Look::Plain, url)),
+            QuestionKind::Url { url, .. } => drop(screen.line(&format!("  {}", harmless(url)))),
             QuestionKind::Other { problem, .. } => drop(screen.prose(2, Look::Bad, problem)),
+            // This program has not said that it could.
+            QuestionKind::Model { .. } => say(Look::Bad, "  It asks for a model's reply."),
+            QuestionKind::Roots => say(Look::Bad, "  It asks for the folders you work in."),
             _ => {}
         }
         let Some(id) = id else {
@@ -135,8 +138,11 @@ impl Session<'_> {
             loop {
                 tokio::select! {
                     done = &mut cancelled => break done,
-                    // It may be that there is no connection.
-                    Some(state) = states.next() => self.live.show(&state),
+                    Some(state) = states.next() => if state.trouble.is_some() {
+                        self.live.show(&state);
+                    } else {
+                        self.live.begin("cancelling");
+                    },
                 }
             }
         };
@@ -163,15 +169,17 @@ impl Session<'_> {
     }
 
     fn done(&self, id: Option<&str>, result: &ToolResult) -> io::Result<Exit> {
-        let took = words::duration(self.live.elapsed());
-        let exit = if result.is_error {
-            self.live
-                .say(Look::Bad, &format!("✗ the tool failed, after {took}"));
-            Exit::ToolFailed
-        } else {
-            self.live.say(Look::Good, &format!("✓ completed in {took}"));
-            Exit::Done
+        let took = self.live.elapsed().map(words::duration);
+        let (exit, look, words) = match (result.is_error, took) {
+            (true, Some(took)) => {
+                let words = format!("✗ the tool failed, after {took}");
+                (Exit::ToolFailed, Look::Bad, words)
+            }
+            (true, None) => (Exit::ToolFailed, Look::Bad, "✗ the tool failed".to_owned()),
+            (false, Some(took)) => (Exit::Done, Look::Good, format!("✓ completed in {took}")),
+            (false, None) => (Exit::Done, Look::Good, "✓ completed".to_owned()),
         };
+        self.live.say(look, &words);
         if self.events.are_wanted() {
             self.events.result(id, result)?;
         } else {
@@ -202,10 +210,7 @@ impl Session<'_> {
                 error: ClientError::Refused { error, .. },
                 ..
             } => {
-                let words = format!(
-                    "✗ the server does not follow: {}",
-                    result::error_words(error)
-                );
+                let words = format!("✗ the server refuses: {}", result::error_words(error));
                 ("failed", Exit::CallFailed, words, Events::error(error))
             }
             error => {

@@ -10,6 +10,12 @@ use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
+/// That nothing more is done, whatever was to be done.
+pub(crate) fn stopped(exit: Exit, words: &str) -> io::Result<()> {
+    let events = Events { wanted: true };
+    events.write(&json!({ "event": "error", "exit": exit as u8, "message": words }))
+}
+
 /// Where events go, if they are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Events {

@@ -18,11 +18,19 @@ const TICK: Duration = Duration::from_millis(100);
 /// How often progress is told in lines, unless the message changes.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
+/// Below that, the bar is a short one.
+const NARROW: usize = 60;
+
+/// The last columns, which stay free.
+const MARGIN: u16 = 3;
+
 /// Shows the state of a call to people, on the standard error.
 pub(crate) struct Live {
     screen: Screen,
     how: How,
     since: Instant,
+    is_late: bool,
+    is_child: bool,
 }
 
 enum How {
@@ -42,7 +50,9 @@ struct Line {
 }
 
 impl Live {
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// What is shown of a call, to a server that this program has started or to
+    /// another.
+    pub(crate) fn new(quiet: bool, is_child: bool) -> Self {
         let screen = Screen::stderr();
         let how = if quiet {
             How::Quiet
@@ -61,7 +71,14 @@ impl Live {
             screen,
             how,
             since: Instant::now(),
+            is_late: false,
+            is_child,
         }
+    }
+
+    /// What is shown has begun some time ago, nobody knows when.
+    pub(crate) fn joins_late(&mut self) {
+        self.is_late = true;
     }
 
     /// Shows that something is under way that has no state yet.
@@ -76,19 +93,17 @@ impl Live {
 
     /// Shows a state.
     pub(crate) fn show(&mut self, state: &CallState) {
+        let is_child = self.is_child;
         match &mut self.how {
             How::Quiet => {}
             // That it has ended is told by itself.
             How::Lines { .. } if state.status.is_terminal() => {}
             How::Lines { told, at } => {
-                let words = in_words(state);
-                let progress = state
-                    .progress
-                    .map(|progress| format!(" {}", count(progress)));
+                let words = in_words(state, is_child);
                 let is_time = at.is_none_or(|at| at.elapsed() >= LINE_EVERY);
-                let line = format!("{words}{}", progress.unwrap_or_default());
+                let line = counted(&words, state);
                 // The questions are told by themselves.
-                if (is_time && *told != line) || !told.starts_with(&words) {
+                if (is_time && *told != line) || !told.ends_with(&words) {
                     *told = line;
                     *at = Some(Instant::now());
                     let line = told.clone();
@@ -98,7 +113,7 @@ impl Live {
             How::Line(line) => {
                 line.state = Some(state.clone());
                 if let Some(bar) = &line.bar {
-                    draw(bar, state, self.screen.width());
+                    draw(bar, state, is_child, self.screen.width());
                 }
             }
         }
@@ -115,13 +130,13 @@ impl Live {
 
     /// Takes the terminal back.
     pub(crate) fn go_on(&mut self) {
-        let (since, width) = (self.since, self.screen.width());
+        let (since, width, is_child) = (self.since, self.screen.width(), self.is_child);
         if let How::Line(line) = &mut self.how
             && line.bar.is_none()
         {
             let bar = new_bar(since);
             if let Some(state) = &line.state {
-                draw(&bar, state, width);
+                draw(&bar, state, is_child, width);
             }
             line.bar = Some(bar);
         }
@@ -143,9 +158,9 @@ impl Live {
         }
     }
 
-    /// How long it has been shown for.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.since.elapsed()
+    /// How long it has taken, if all of it was shown.
+    pub(crate) fn elapsed(&self) -> Option<Duration> {
+        (!self.is_late).then(|| self.since.elapsed())
     }
 }
 
@@ -171,7 +186,7 @@ struct Margin(Term);
 
 impl TermLike for Margin {
     fn width(&self) -> u16 {
-        self.0.size().1.saturating_sub(3).max(1)
+        self.0.size().1.saturating_sub(MARGIN).max(1)
     }
 
     fn height(&self) -> u16 {
@@ -211,7 +226,7 @@ impl TermLike for Margin {
     }
 }
 
-fn draw(bar: &ProgressBar, state: &CallState, width: usize) {
+fn draw(bar: &ProgressBar, state: &CallState, is_child: bool, width: usize) {
     /// The steps of the bar.
     const FINE: f64 = 1000.0;
     let share = state.progress.and_then(share);
@@ -226,11 +241,32 @@ fn draw(bar: &ProgressBar, state: &CallState, width: usize) {
         bar.set_length(1000);
         bar.set_position(position);
     }
-    let mut words = in_words(state);
-    if let Some(progress) = state.progress {
-        words = format!("{words} {}", count(progress));
+    let words = counted(&in_words(state, is_child), state);
+    // What does not fit is seen to be left out.
+    bar.set_message(cut(&words, room(share.is_some(), width)));
+}
+
+/// The columns that are left beside the spinner, the bar, and the clock.
+fn room(has_bar: bool, width: usize) -> usize {
+    const SPINNER: usize = 2;
+    const CLOCK: usize = 5;
+    const PERCENT: usize = 5;
+    let bar = match has_bar {
+        false => 0,
+        true if width < NARROW => 9 + PERCENT,
+        true => 21 + PERCENT,
+    };
+    width
+        .saturating_sub(usize::from(MARGIN) + SPINNER + CLOCK + bar)
+        .max(1)
+}
+
+/// The words after how far it is, which is what matters where there is little room.
+fn counted(words: &str, state: &CallState) -> String {
+    match state.progress {
+        Some(progress) if state.trouble.is_none() => format!("{} {words}", count(progress)),
+        _ => words.to_owned(),
     }
-    bar.set_message(cut(&words, 400));
 }
 
 /// What part is done.
@@ -247,9 +283,16 @@ fn count(progress: Progress) -> String {
 }
 
 /// The state in a line: trouble first, since it says why nothing moves.
-fn in_words(state: &CallState) -> String {
+fn in_words(state: &CallState, is_child: bool) -> String {
     if let Some(trouble) = &state.trouble {
-        return format!("no connection, trying again: {}", harmless(trouble));
+        // The cause is what comes last.
+        let cause = trouble.rsplit(": ").next().unwrap_or(trouble);
+        let what = if is_child {
+            "the server is gone, trying again"
+        } else {
+            "no connection, trying again"
+        };
+        return format!("{what}: {}", harmless(cause));
     }
     let status = words::status(state.status);
     let mut message = state.message.as_deref().unwrap_or_default();
@@ -272,7 +315,7 @@ fn in_words(state: &CallState) -> String {
 fn style(bar: Option<()>, width: usize) -> ProgressStyle {
     let template = match bar {
         None => "{spinner} {wide_msg} {clock}",
-        Some(()) if width < 60 => "{spinner} {wide_msg} {bar:8} {percent:>3}% {clock}",
+        Some(()) if width < NARROW => "{spinner} {wide_msg} {bar:8} {percent:>3}% {clock}",
         Some(()) => "{spinner} {wide_msg} {bar:20} {percent:>3}% {clock}",
     };
     let template = if colours_wanted() {

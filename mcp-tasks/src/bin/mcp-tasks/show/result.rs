@@ -1,5 +1,5 @@
-//! The result of a call, on the standard output: text as it is, structured content
-//! laid out, everything else by name.
+//! The result of a call, on the standard output: text as it is, also that of resources
+//! that are in it; structured content laid out; everything else by name.
 
 use std::io;
 
@@ -28,7 +28,12 @@ pub(crate) fn show(result: &ToolResult) -> io::Result<()> {
             // Servers say what is structured once more as text.
             Some(text) if structured.is_some_and(|json| is_same(json, text)) => {}
             Some(text) => verbatim(screen, look, text)?,
-            None => screen.prose(0, Look::Dim, &format!("[{}]", name(&block)))?,
+            None => {
+                screen.prose(0, Look::Dim, &format!("[{}]", name(&block)))?;
+                if let Some(text) = block["resource"]["text"].as_str() {
+                    verbatim(screen, look, text)?;
+                }
+            }
         }
     }
     if let Some(structured) = structured {

@@ -4,13 +4,13 @@ use std::io;
 
 /// What tells a program to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(crate) enum Signal {
     Interrupt,
     End,
 }
 
 #[cfg(unix)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
@@ -18,7 +18,7 @@ pub(super) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -27,7 +27,7 @@ impl Signals {
         })
     }
 
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.terminate.recv() => Signal::End,
@@ -37,15 +37,15 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
-pub(super) struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self)
     }
 
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
             Ok(()) => Signal::Interrupt,
             Err(_) => std::future::pending().await,
