@@ -17,6 +17,9 @@ async function tabTo(page, locator) {
   throw new Error(`no Tab leads to ${locator}`);
 }
 
+/** Waits until what has changed is on the screen. */
+const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 const note = (page) => page.getByRole("status").first();
 
 export const cases = {
@@ -110,9 +113,98 @@ export const cases = {
     assert.equal(await form.getByRole("textbox").inputValue(), "mine");
     assert.ok(await form.getByRole("button", { name: "Answer" }).isDisabled());
     await shot(page, "answered elsewhere");
+    await note(page).filter({ hasText: "Answered elsewhere, or asked no more: choose." }).waitFor();
     await form.getByRole("button", { name: "Close" }).click();
-    await page.getByText("No open questions").waitFor();
+    const none = page.getByText("No open questions");
+    await none.waitFor();
     assert.equal(await form.count(), 0);
+    assert.ok(await none.evaluate((element) => element === document.activeElement), "the focus is not lost");
+  },
+
+  async "what somebody is typing stays where it is on the screen"({ server, open }) {
+    await server.asks("ask1");
+    const page = await open({ viewport: { width: 1000, height: 500 } });
+    await page.getByText("New questions appear by themselves.").waitFor();
+    const field = card(page, "ask1").getByRole("textbox");
+    await field.click();
+    const before = await field.boundingBox();
+    // It is longer than the window, and comes above.
+    await server.asks("form");
+    await card(page, "form").waitFor();
+    await frame(page);
+    const after = await field.boundingBox();
+    assert.ok(Math.abs(after.y - before.y) < 2, `it went from ${before.y} to ${after.y}`);
+  },
+
+  async "what is said of an answer is seen where somebody is in a long list"({ server, open, shot }) {
+    for (const tool of ["confirm", "form", "form", "ask1"]) await server.asks(tool);
+    const page = await open({ viewport: { width: 1000, height: 500 } });
+    const last = card(page, "confirm");
+    await last.getByRole("button", { name: "Confirm" }).scrollIntoViewIfNeeded();
+    const before = await page.evaluate(() => window.scrollY);
+    await last.getByRole("button", { name: "Confirm" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    const { y } = await note(page).boundingBox();
+    assert.ok(y >= 0 && y < 100, `it is at ${y}`);
+    assert.ok(before - (await page.evaluate(() => window.scrollY)) < 500, "nobody is sent back to the top");
+    await shot(page, "answered far below");
+  },
+
+  async "one's own answer is not taken for somebody else's, whichever news comes first"({ server, open }) {
+    const page = await open();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    await server.asks("ask2");
+    const form = card(page, "ask2");
+    await form.getByText("The first?").waitFor();
+    await page.evaluate(() => {
+      window.said = [];
+      const watch = () => window.said.push(document.getElementById("inbox").innerText);
+      new MutationObserver(watch).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    await form.getByRole("textbox").fill("1");
+    // The next question is there before the reply to this answer.
+    await page.route("**/inbox?", async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      const response = await route.fetch();
+      await page.getByText("The second?").waitFor();
+      await route.fulfill({ response });
+    });
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    await page.getByText("The first?").waitFor({ state: "detached" });
+    const said = await page.evaluate(() => window.said);
+    assert.deepEqual(said.filter((words) => words.includes("answered elsewhere")), []);
+  },
+
+  async "what went wrong on the way does not look like an answer"({ server, open, shot }) {
+    const task = await server.asks("ask1");
+    const page = await open({ expected: "ERR_FAILED" });
+    const form = card(page, "ask1");
+    await form.getByRole("textbox").fill("mine");
+    const colour = () => note(page).evaluate((element) => getComputedStyle(element).backgroundColor);
+    await page.route("**/inbox?", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "The server cannot be reached" }).waitFor();
+    assert.equal(await form.getByRole("textbox").inputValue(), "mine");
+    const failed = await colour();
+    await shot(page, "not sent");
+    await page.unroute("**/inbox?");
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.notEqual(await colour(), failed);
+    assert.equal(await server.result(task), "got: mine");
+  },
+
+  async "questions come by themselves again after a proxy has said that there is no server"({ server, open }) {
+    const page = await open({ expected: "status of 502" });
+    await page.getByText("New questions appear by themselves.").waitFor();
+    let refused = 0;
+    await page.route("**/inbox?events", (route) => (refused++ ? route.continue() : route.fulfill({ status: 502 })));
+    await page.reload();
+    await page.getByText("The connection is lost").waitFor();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    await server.asks("confirm");
+    await card(page, "confirm").waitFor();
   },
 
   async "what is wrong is said at the field and above, and nothing is lost"({ server, open, shot }) {
@@ -180,6 +272,14 @@ export const cases = {
     await form.getByRole("button", { name: "Agree" }).click();
     await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
     await server.result(task);
+  },
+
+  async "questions of one tool are told apart by what they ask"({ server, open, shot }) {
+    await server.asks("askpar");
+    const page = await open();
+    await page.getByRole("group", { name: "askpar", description: "The left one?" }).getByRole("textbox").fill("1");
+    await page.getByRole("group", { name: "askpar", description: "The right one?" }).getByRole("textbox").fill("2");
+    await shot(page, "twins");
   },
 
   async "it fits a window of 320 pixels, in light and in dark"({ server, open, shot }) {

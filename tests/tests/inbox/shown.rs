@@ -61,6 +61,20 @@ async fn an_open_question_is_a_form_until_it_is_answered() {
 }
 
 #[tokio::test]
+async fn what_did_not_count_does_not_look_like_what_did() {
+    let desk = Desk::with_inbox().await;
+    for (done, looks) in [
+        ("answered", "good"),
+        ("declined", "good"),
+        ("dismissed", "good"),
+        ("late", "bad"),
+    ] {
+        let page = desk.visiting_alice().get(&format!("done={done}")).await;
+        page.shows(&[&format!("class=\"note {looks}\"")]);
+    }
+}
+
+#[tokio::test]
 async fn whoever_else_comes_sees_none_of_it() {
     let desk = Desk::with_inbox().await;
     let id = desk.asks("name").await;

@@ -22,10 +22,27 @@
   const inUse = (card) =>
     card.contains(document.activeElement) || [...card.querySelectorAll("input, select, textarea")].some(changed);
 
-  const say = (words, focus) => {
+  // The note stays in sight by itself: nothing is scrolled to it.
+  const say = (words, { kind = "", focus = false } = {}) => {
+    note.className = `note ${kind}`.trim();
     note.textContent = words;
-    if (focus) note.focus();
+    if (focus) note.focus({ preventScroll: true });
   };
+
+  // What somebody looks at stays where it is, whatever comes and goes above it.
+  const inPlace = (change) => {
+    const seen = [...cards.children].filter((card) => card.getBoundingClientRect().bottom > 0);
+    const focused = document.activeElement;
+    const candidates = cards.contains(focused) ? [focused, ...seen] : window.scrollY > 0 ? seen : [];
+    const places = candidates.map((element) => [element, element.getBoundingClientRect().top]);
+    const result = change();
+    const kept = places.find(([element]) => element.isConnected);
+    if (kept) window.scrollBy(0, kept[0].getBoundingClientRect().top - kept[1]);
+    return result;
+  };
+
+  // Cards whose answer is under way: what becomes of them the reply says.
+  const sending = new Set();
 
   // A question that somebody still looks at is not taken away under their hands.
   const end = (card) => {
@@ -38,9 +55,10 @@
     close.type = "button";
     close.textContent = "Close";
     close.addEventListener("click", () => {
+      const next = card.nextElementSibling ?? card.previousElementSibling;
       card.remove();
-      note.focus();
       count();
+      (next?.querySelector("h2") ?? document.getElementById("count")).focus();
     });
     const buttons = card.querySelector(".buttons");
     for (const button of buttons.querySelectorAll("button")) button.disabled = true;
@@ -54,18 +72,27 @@
     const words = open === 0 ? "No open questions" : open === 1 ? "1 open question" : `${open} open questions`;
     document.getElementById("count").textContent = words;
     document.getElementById("empty").hidden = cards.childElementCount > 0;
+    document.getElementById("final").hidden = open === 0;
     document.title = `${open ? `(${open}) ` : ""}Inbox \u00b7 ${inbox.dataset.server}`;
   };
 
   // Takes over what a fetched page shows. `gone` is a card that may be taken away
-  // whatever state it is in, `shown` one that is to be as it is there.
+  // whatever state it is in, `shown` one that is to be as it is there. Gives the
+  // cards that have come, and those that have gone.
+  let merges = 0;
   const merge = (page, { gone, shown } = {}) => {
+    merges += 1;
     const wanted = [...page.querySelectorAll("#cards > .card")];
     const ids = new Set(wanted.map((card) => card.id));
+    const left = [];
     for (const card of [...cards.children]) {
-      if (ids.has(card.id)) continue;
-      if (card.id === gone || !inUse(card)) card.remove();
-      else end(card);
+      if (ids.has(card.id) || sending.has(card.id)) continue;
+      if (card.id !== gone && inUse(card)) {
+        end(card);
+        continue;
+      }
+      card.remove();
+      if (!card.classList.contains("over")) left.push(card);
     }
     const fresh = [];
     let before = cards.firstElementChild;
@@ -80,6 +107,8 @@
         guess(next);
       } else if (here) {
         here.querySelector("[data-live]").replaceWith(document.importNode(card.querySelector("[data-live]"), true));
+        // Tokens are good for some days; pages stay open for longer.
+        here.querySelector("[name=token]").value = card.querySelector("[name=token]").value;
       } else {
         const next = document.importNode(card, true);
         cards.insertBefore(next, before);
@@ -92,24 +121,44 @@
     inbox.dataset.digest = page.getElementById("inbox").dataset.digest;
     document.getElementById("more").hidden = page.getElementById("more").hidden;
     count();
-    return fresh;
+    return { fresh, left };
   };
 
   const read = async (response) => new DOMParser().parseFromString(await response.text(), "text/html");
 
+  const named = (list) => {
+    const tools = [...new Set(list.map((card) => card.querySelector("h2").textContent))];
+    return tools.length > 3 ? `${tools.slice(0, 3).join(", ")} and more` : tools.join(", ");
+  };
+  const news = ({ fresh, left }) => {
+    const words = [];
+    if (fresh.length === 1) words.push(`A new question: ${named(fresh)}.`);
+    if (fresh.length > 1) words.push(`${fresh.length} new questions: ${named(fresh)}.`);
+    if (left.length) words.push(`Answered elsewhere, or asked no more: ${named(left)}.`);
+    return words.join(" ");
+  };
+
+  // Fetches what there is, and gives the status that it came with, if any.
   let looking = null;
   const look = () => {
     looking ??= (async () => {
       try {
-        const response = await fetch("?", { cache: "no-store" });
-        if (!response.ok) return;
-        const fresh = merge(await read(response));
-        if (fresh.length) {
-          const tools = fresh.map((card) => card.querySelector("h2").textContent).join(", ");
-          say(fresh.length === 1 ? `A new question: ${tools}` : `${fresh.length} new questions: ${tools}`);
+        for (;;) {
+          const before = merges;
+          const response = await fetch("?", { cache: "no-store" });
+          if (!response.ok) return response.status;
+          const page = await read(response);
+          // An answer has been sent meanwhile: this may be from before it.
+          if (before !== merges) continue;
+          inPlace(() => {
+            const words = news(merge(page));
+            if (words) say(words);
+          });
+          return response.status;
         }
       } catch {
         // The next event, or the first after the connection is back, tries again.
+        return undefined;
       } finally {
         looking = null;
       }
@@ -127,32 +176,44 @@
     body.set(button.name, button.value);
     const buttons = [...card.querySelectorAll("button")];
     for (const each of buttons) each.disabled = true;
+    sending.add(card.id);
     const release = () => {
       for (const each of buttons) each.disabled = false;
     };
-    fetch("?", { method: "POST", body, cache: "no-store" }).then(
-      async (response) => {
+    fetch("?", { method: "POST", body, cache: "no-store" })
+      .then(async (response) => {
         const page = await read(response);
+        sending.delete(card.id);
         if (!page.getElementById("inbox")) {
           release();
-          say(page.getElementById("refusal")?.textContent ?? `The server said ${response.status}.`, true);
+          const words = page.getElementById("refusal")?.textContent ?? `Nothing was recorded: the server said ${response.status}.`;
+          say(words, { kind: "bad", focus: true });
+          look();
           return;
         }
+        const theirs = page.getElementById("note");
         if (response.ok) {
-          merge(page, { gone: card.id });
-          say(page.getElementById("note").textContent, true);
+          inPlace(() => {
+            merge(page, { gone: card.id });
+            say(theirs.textContent, { kind: theirs.classList.contains("bad") ? "bad" : "good" });
+          });
+          note.focus({ preventScroll: true });
           return;
         }
-        merge(page, { shown: card.id });
-        say("");
+        inPlace(() => {
+          merge(page, { shown: card.id });
+          say("");
+        });
         document.title = page.title;
         document.getElementById(card.id)?.querySelector(".errors")?.focus();
-      },
-      () => {
+      })
+      .catch(() => {
+        sending.delete(card.id);
         release();
-        say("Nothing was sent: the server cannot be reached. What you typed is still here; try again.", true);
-      },
-    );
+        const words = "The server cannot be reached, and may not have heard your answer. What you typed is still here; try again.";
+        say(words, { kind: "bad", focus: true });
+        look();
+      });
   });
 
   // Where somebody is, their browser knows better than the server.
@@ -196,10 +257,35 @@
   guess(document);
   // What was said of the last answer is not said again.
   if (location.search) history.replaceState(null, "", location.pathname);
-  const events = new EventSource("?events");
-  events.addEventListener("open", () => (live.textContent = live.dataset.on));
-  events.addEventListener("error", () => (live.textContent = live.dataset.off));
-  events.addEventListener("questions", (event) => {
-    if (event.data !== inbox.dataset.digest) look();
-  });
+
+  const SOON = 5000;
+  const LATE = 60000;
+  let pause = SOON;
+  let newest = inbox.dataset.digest;
+  const listen = () => {
+    const events = new EventSource("?events");
+    events.addEventListener("open", () => {
+      live.textContent = live.dataset.on;
+      pause = SOON;
+    });
+    // After a lost connection browsers come back by themselves, but not after a
+    // reply that is no stream, such as a proxy's while the server starts.
+    events.addEventListener("error", () => {
+      live.textContent = live.dataset.off;
+      if (events.readyState !== EventSource.CLOSED) return;
+      setTimeout(async () => {
+        const status = await look();
+        // Whoever is not let in any more is not asked for a password again and again.
+        if (status !== 401 && status !== 403) listen();
+      }, pause);
+      pause = Math.min(2 * pause, LATE);
+    });
+    events.addEventListener("questions", async (event) => {
+      newest = event.data;
+      // A page that is being fetched may be older than this.
+      await looking;
+      if (newest === event.data && newest !== inbox.dataset.digest) look();
+    });
+  };
+  listen();
 })();
