@@ -149,7 +149,7 @@ fn counted(count: usize) -> String {
 }
 
 /// A page that says why there is no other.
-pub(super) fn refusal(status: StatusCode, words: &str) -> String {
+pub(super) fn refusal(status: StatusCode, words: &str, styled: bool) -> String {
     let title = status.canonical_reason().unwrap_or("Not possible");
     let body = html! {
         header.top { h1 { "Inbox" } }
@@ -161,10 +161,10 @@ pub(super) fn refusal(status: StatusCode, words: &str) -> String {
             }
         }
     };
-    whole(title, &body)
+    whole(title, &body, styled)
 }
 
-fn whole(title: &str, body: &Markup) -> String {
+fn whole(title: &str, body: &Markup, styled: bool) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -173,9 +173,11 @@ fn whole(title: &str, body: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                link rel="icon" type="image/svg+xml" href="?icon";
-                link rel="stylesheet" href="?style";
-                script src="?script" defer {}
+                @if styled {
+                    link rel="icon" type="image/svg+xml" href="?icon";
+                    link rel="stylesheet" href="?style";
+                    script src="?script" defer {}
+                }
             }
             body { (body) }
         }
