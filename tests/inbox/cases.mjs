@@ -207,6 +207,31 @@ export const cases = {
     await card(page, "confirm").waitFor();
   },
 
+  async "whoever is signed out meanwhile loses nothing and is told"({ server, open, shot }) {
+    const task = await server.asks("ask1");
+    await server.asks("confirm");
+    const page = await open();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    const form = card(page, "ask1");
+    await form.getByRole("textbox").fill("mine");
+    const signIn = { contentType: "text/html", body: "<h1>Sign in</h1>" };
+    let shown = 0;
+    await page.route("**/inbox?", (route) => (shown++, route.fulfill(signIn)));
+    await server.asks("choose");
+    while (!shown) await frame(page);
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "you are signed out, it seems" }).waitFor();
+    assert.equal(await form.getByRole("textbox").inputValue(), "mine");
+    assert.equal(await page.getByText("answered elsewhere").count(), 0);
+    await card(page, "confirm").waitFor();
+    await shot(page, "signed out");
+    await page.unroute("**/inbox?");
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.equal(await server.result(task), "got: mine");
+    await card(page, "choose").waitFor();
+  },
+
   async "what is wrong is said at the field and above, and nothing is lost"({ server, open, shot }) {
     await server.asks("confirm");
     const task = await server.asks("form");

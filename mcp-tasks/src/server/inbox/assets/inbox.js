@@ -124,6 +124,11 @@
     return { fresh, left };
   };
 
+  const KEPT = "What you typed is still here.";
+  const ELSEWHERE = `Nothing was recorded: you are signed out, it seems. ${KEPT} Sign in again in another tab, then try again.`;
+  const UNHEARD = `The server cannot be reached, or wants you to sign in again, in another tab. It may not have heard your answer. ${KEPT} Try again.`;
+
+  const isInbox = (page) => page.getElementById("inbox") !== null;
   const read = async (response) => new DOMParser().parseFromString(await response.text(), "text/html");
 
   const named = (list) => {
@@ -148,6 +153,8 @@
           const response = await fetch("?", { cache: "no-store" });
           if (!response.ok) return response.status;
           const page = await read(response);
+          // A page to sign in at, say: it tells nothing of questions.
+          if (!isInbox(page)) return undefined;
           // An answer has been sent meanwhile: this may be from before it.
           if (before !== merges) continue;
           inPlace(() => {
@@ -184,9 +191,9 @@
       .then(async (response) => {
         const page = await read(response);
         sending.delete(card.id);
-        if (!page.getElementById("inbox")) {
+        if (!isInbox(page)) {
           release();
-          const words = page.getElementById("refusal")?.textContent ?? `Nothing was recorded: the server said ${response.status}.`;
+          const words = page.getElementById("refusal")?.textContent ?? (response.ok ? ELSEWHERE : `The server said ${response.status}. ${KEPT}`);
           say(words, { kind: "bad", focus: true });
           look();
           return;
@@ -210,8 +217,7 @@
       .catch(() => {
         sending.delete(card.id);
         release();
-        const words = "The server cannot be reached, and may not have heard your answer. What you typed is still here; try again.";
-        say(words, { kind: "bad", focus: true });
+        say(UNHEARD, { kind: "bad", focus: true });
         look();
       });
   });
