@@ -118,7 +118,7 @@ impl Control<'_> {
     /// A control with a label of its own.
     fn labelled(&self, control: &Markup) -> Markup {
         html! {
-            div.field.wrong[self.error.is_some()] {
+            div.field.wrong[self.error.is_some()] dir="auto" {
                 label for=(self.id()) { (self.caption()) }
                 (self.help())
                 (control)
@@ -129,7 +129,7 @@ impl Control<'_> {
     /// Several controls that are one field.
     fn grouped(&self, controls: &Markup) -> Markup {
         html! {
-            fieldset.field.wrong[self.error.is_some()] aria-describedby=[self.described_by()] {
+            fieldset.field.wrong[self.error.is_some()] dir="auto" aria-describedby=[self.described_by()] {
                 legend { (self.caption()) }
                 (self.help())
                 (controls)
@@ -152,12 +152,12 @@ impl Control<'_> {
                         span.described dir="auto" { (description) }
                     }
                     @if let Some(rule) = rule(&self.field.kind) {
-                        " " span { (sentence(&rule)) }
+                        " " span dir="ltr" { (sentence(&rule)) }
                     }
                 }
             }
             @if let Some(error) = self.error {
-                p.error id=(self.error_id()) { (complaint("Error:", error)) }
+                p.error id=(self.error_id()) dir="ltr" { (complaint("Error:", error)) }
             }
         }
     }
@@ -240,14 +240,14 @@ impl Control<'_> {
                     Some(StringFormat::DateTime) | None => ("text", None, None),
                 };
                 let plain = format.is_none();
-                let direction = plain.then_some("auto");
+                let direction = if plain { "auto" } else { "ltr" };
                 // Years have four digits, as browsers do not know by themselves.
                 let last_day = (kind == "date").then_some("9999-12-31");
                 html! {
                     input type=(kind) id=(id) name=(name) value=(text) inputmode=[mode]
                         autocomplete=[fill] max=[last_day] required[self.required]
                         pattern=[length(*min_len, *max_len).filter(|_| plain)]
-                        title=[rule(&self.field.kind).filter(|_| plain)] dir=[direction]
+                        title=[rule(&self.field.kind).filter(|_| plain)] dir=(direction)
                         aria-describedby=[described] aria-invalid=[invalid];
                 }
             }

@@ -101,8 +101,8 @@ impl Page<'_> {
                 }
                 p #count .count tabindex="-1" { (counted(count)) }
                 p #final .final hidden[count == 0] {
-                    "\u{201c}Decline\u{201d} tells the tool no, \u{201c}Dismiss\u{201d} that you \
-                     say neither yes nor no. Neither can be taken back."
+                    "\u{201c}Decline\u{201d} tells the tool no; \u{201c}Dismiss\u{201d} closes the \
+                     question without a yes or a no. Both are final."
                 }
                 p #empty .empty hidden[count > 0] {
                     "When a tool has a question for you, it is here."
