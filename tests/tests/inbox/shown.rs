@@ -75,6 +75,21 @@ async fn what_did_not_count_does_not_look_like_what_did() {
 }
 
 #[tokio::test]
+async fn what_tools_say_may_run_from_right_to_left() {
+    let desk = Desk::with_inbox().await;
+    desk.asks("everything").await;
+    let card = desk.visiting_alice().look().await.form().card;
+    let tags = card.split('<');
+    let mut said = tags.filter(|tag| {
+        ["p class=\"message\"", "div class=\"field\"", "fieldset "]
+            .iter()
+            .any(|start| tag.starts_with(start))
+    });
+    assert!(said.clone().count() > 10, "{card}");
+    assert!(said.all(|tag| tag.contains("dir=\"auto\"")), "{card}");
+}
+
+#[tokio::test]
 async fn whoever_else_comes_sees_none_of_it() {
     let desk = Desk::with_inbox().await;
     let id = desk.asks("name").await;
