@@ -207,6 +207,29 @@ export const cases = {
     await card(page, "confirm").waitFor();
   },
 
+  async "more tabs can be open than a browser has connections"({ server, open }) {
+    const first = await open();
+    await first.getByText("New questions appear by themselves.").waitFor();
+    const look = (page, hidden) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, hidden);
+    // Connections are those of one browser: all tabs are of one context.
+    let last = first;
+    for (let tabs = 1; tabs <= 7; tabs++) {
+      await look(last, true);
+      last = await first.context().newPage();
+      await last.goto(server.inbox);
+    }
+    await server.asks("confirm");
+    await card(last, "confirm").waitFor();
+    assert.equal(await card(first, "confirm").count(), 0);
+    await look(first, false);
+    await card(first, "confirm").waitFor();
+    assert.equal(await first.title(), "(1) Inbox \u00b7 fixtures");
+  },
+
   async "whoever is signed out meanwhile loses nothing and is told"({ server, open, shot }) {
     const task = await server.asks("ask1");
     await server.asks("confirm");

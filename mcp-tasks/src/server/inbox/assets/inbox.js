@@ -268,30 +268,54 @@
   const LATE = 60000;
   let pause = SOON;
   let newest = inbox.dataset.digest;
+  // Whoever is not let in any more is not asked for a password again and again.
+  let isOut = false;
+  const lookAgain = async () => {
+    const status = await look();
+    isOut = status === 401 || status === 403;
+  };
+
+  let events = null;
   const listen = () => {
-    const events = new EventSource("?events");
-    events.addEventListener("open", () => {
+    // Browsers have six connections for one server, and more tabs: one that nobody
+    // sees leaves its own to the others.
+    if (events || document.hidden) return;
+    const source = new EventSource("?events");
+    events = source;
+    source.addEventListener("open", () => {
       live.textContent = live.dataset.on;
       pause = SOON;
     });
     // After a lost connection browsers come back by themselves, but not after a
     // reply that is no stream, such as a proxy's while the server starts.
-    events.addEventListener("error", () => {
+    source.addEventListener("error", () => {
       live.textContent = live.dataset.off;
-      if (events.readyState !== EventSource.CLOSED) return;
+      if (source.readyState !== EventSource.CLOSED) return;
+      events = null;
       setTimeout(async () => {
-        const status = await look();
-        // Whoever is not let in any more is not asked for a password again and again.
-        if (status !== 401 && status !== 403) listen();
+        await lookAgain();
+        if (!isOut) listen();
       }, pause);
       pause = Math.min(2 * pause, LATE);
     });
-    events.addEventListener("questions", async (event) => {
+    source.addEventListener("questions", async (event) => {
       newest = event.data;
       // A page that is being fetched may be older than this.
       await looking;
       if (newest === event.data && newest !== inbox.dataset.digest) look();
     });
   };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      events?.close();
+      events = null;
+    } else {
+      listen();
+    }
+  });
+  // The title of a tab that nobody sees still counts.
+  setInterval(() => {
+    if (document.hidden && !isOut) lookAgain();
+  }, LATE);
   listen();
 })();
