@@ -148,6 +148,14 @@ export const cases = {
     assert.ok(y >= 0 && y < 100, `it is at ${y}`);
     assert.ok(before - (await page.evaluate(() => window.scrollY)) < 500, "nobody is sent back to the top");
     await shot(page, "answered far below");
+    // Later it is in nobody's way.
+    await page.evaluate(() => {
+      const now = Date.now;
+      Date.now = () => now() + 60_000;
+    });
+    await card(page, "form").last().getByLabel("Remark", { exact: true }).fill("on we go");
+    const { y: later } = await note(page).boundingBox();
+    assert.ok(later < 0, `it is at ${later}`);
   },
 
   async "one's own answer is not taken for somebody else's, whichever news comes first"({ server, open }) {

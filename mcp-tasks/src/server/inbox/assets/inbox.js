@@ -22,8 +22,17 @@
   const inUse = (card) =>
     card.contains(document.activeElement) || [...card.querySelectorAll("input, select, textarea")].some(changed);
 
-  // The note stays in sight by itself: nothing is scrolled to it.
+  // The note stays in sight by itself: nothing is scrolled to it. Once there was time
+  // to read it, it is in nobody's way.
+  const TO_READ = 5000;
+  let saidAt = Date.now();
+  const goOn = () => {
+    if (Date.now() - saidAt > TO_READ) note.classList.add("read");
+  };
+  cards.addEventListener("focusin", goOn);
+  cards.addEventListener("input", goOn);
   const say = (words, { kind = "", focus = false } = {}) => {
+    saidAt = Date.now();
     note.className = `note ${kind}`.trim();
     note.textContent = words;
     if (focus) note.focus({ preventScroll: true });
