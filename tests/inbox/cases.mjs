@@ -17,6 +17,9 @@ async function tabTo(page, locator) {
   throw new Error(`no Tab leads to ${locator}`);
 }
 
+/** Waits until what has changed is on the screen. */
+const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 const note = (page) => page.getByRole("status").first();
 
 export const cases = {
@@ -110,9 +113,154 @@ export const cases = {
     assert.equal(await form.getByRole("textbox").inputValue(), "mine");
     assert.ok(await form.getByRole("button", { name: "Answer" }).isDisabled());
     await shot(page, "answered elsewhere");
+    await note(page).filter({ hasText: "Answered elsewhere, or asked no more: choose." }).waitFor();
     await form.getByRole("button", { name: "Close" }).click();
-    await page.getByText("No open questions").waitFor();
+    const none = page.getByText("No open questions");
+    await none.waitFor();
     assert.equal(await form.count(), 0);
+    assert.ok(await none.evaluate((element) => element === document.activeElement), "the focus is not lost");
+  },
+
+  async "what somebody is typing stays where it is on the screen"({ server, open }) {
+    await server.asks("ask1");
+    const page = await open({ viewport: { width: 1000, height: 500 } });
+    await page.getByText("New questions appear by themselves.").waitFor();
+    const field = card(page, "ask1").getByRole("textbox");
+    await field.click();
+    const before = await field.boundingBox();
+    // It is longer than the window, and comes above.
+    await server.asks("form");
+    await card(page, "form").waitFor();
+    await frame(page);
+    const after = await field.boundingBox();
+    assert.ok(Math.abs(after.y - before.y) < 2, `it went from ${before.y} to ${after.y}`);
+  },
+
+  async "what is said of an answer is seen where somebody is in a long list"({ server, open, shot }) {
+    for (const tool of ["confirm", "form", "form", "ask1"]) await server.asks(tool);
+    const page = await open({ viewport: { width: 1000, height: 500 } });
+    const last = card(page, "confirm");
+    await last.getByRole("button", { name: "Confirm" }).scrollIntoViewIfNeeded();
+    const before = await page.evaluate(() => window.scrollY);
+    await last.getByRole("button", { name: "Confirm" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    const { y } = await note(page).boundingBox();
+    assert.ok(y >= 0 && y < 100, `it is at ${y}`);
+    assert.ok(before - (await page.evaluate(() => window.scrollY)) < 500, "nobody is sent back to the top");
+    await shot(page, "answered far below");
+    // Later it is in nobody's way.
+    await page.evaluate(() => {
+      const now = Date.now;
+      Date.now = () => now() + 60_000;
+    });
+    await card(page, "form").last().getByLabel("Remark", { exact: true }).fill("on we go");
+    const { y: later } = await note(page).boundingBox();
+    assert.ok(later < 0, `it is at ${later}`);
+  },
+
+  async "one's own answer is not taken for somebody else's, whichever news comes first"({ server, open }) {
+    const page = await open();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    await server.asks("ask2");
+    const form = card(page, "ask2");
+    await form.getByText("The first?").waitFor();
+    await page.evaluate(() => {
+      window.said = [];
+      const watch = () => window.said.push(document.getElementById("inbox").innerText);
+      new MutationObserver(watch).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    await form.getByRole("textbox").fill("1");
+    // The next question is there before the reply to this answer.
+    await page.route("**/inbox?", async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      const response = await route.fetch();
+      await page.getByText("The second?").waitFor();
+      await route.fulfill({ response });
+    });
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    await page.getByText("The first?").waitFor({ state: "detached" });
+    const said = await page.evaluate(() => window.said);
+    assert.deepEqual(said.filter((words) => words.includes("answered elsewhere")), []);
+  },
+
+  async "what went wrong on the way does not look like an answer"({ server, open, shot }) {
+    const task = await server.asks("ask1");
+    const page = await open({ expected: "ERR_FAILED" });
+    const form = card(page, "ask1");
+    await form.getByRole("textbox").fill("mine");
+    const colour = () => note(page).evaluate((element) => getComputedStyle(element).backgroundColor);
+    await page.route("**/inbox?", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "The server cannot be reached" }).waitFor();
+    assert.equal(await form.getByRole("textbox").inputValue(), "mine");
+    const failed = await colour();
+    await shot(page, "not sent");
+    await page.unroute("**/inbox?");
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.notEqual(await colour(), failed);
+    assert.equal(await server.result(task), "got: mine");
+  },
+
+  async "questions come by themselves again after a proxy has said that there is no server"({ server, open }) {
+    const page = await open({ expected: "status of 502" });
+    await page.getByText("New questions appear by themselves.").waitFor();
+    let refused = 0;
+    await page.route("**/inbox?events", (route) => (refused++ ? route.continue() : route.fulfill({ status: 502 })));
+    await page.reload();
+    await page.getByText("The connection is lost").waitFor();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    await server.asks("confirm");
+    await card(page, "confirm").waitFor();
+  },
+
+  async "more tabs can be open than a browser has connections"({ server, open }) {
+    const first = await open();
+    await first.getByText("New questions appear by themselves.").waitFor();
+    const look = (page, hidden) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, hidden);
+    // Connections are those of one browser: all tabs are of one context.
+    let last = first;
+    for (let tabs = 1; tabs <= 7; tabs++) {
+      await look(last, true);
+      last = await first.context().newPage();
+      await last.goto(server.inbox);
+    }
+    await server.asks("confirm");
+    await card(last, "confirm").waitFor();
+    assert.equal(await card(first, "confirm").count(), 0);
+    await look(first, false);
+    await card(first, "confirm").waitFor();
+    assert.equal(await first.title(), "(1) Inbox \u00b7 fixtures");
+  },
+
+  async "whoever is signed out meanwhile loses nothing and is told"({ server, open, shot }) {
+    const task = await server.asks("ask1");
+    await server.asks("confirm");
+    const page = await open();
+    await page.getByText("New questions appear by themselves.").waitFor();
+    const form = card(page, "ask1");
+    await form.getByRole("textbox").fill("mine");
+    const signIn = { contentType: "text/html", body: "<h1>Sign in</h1>" };
+    let shown = 0;
+    await page.route("**/inbox?", (route) => (shown++, route.fulfill(signIn)));
+    await server.asks("choose");
+    while (!shown) await frame(page);
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "you are signed out, it seems" }).waitFor();
+    assert.equal(await form.getByRole("textbox").inputValue(), "mine");
+    assert.equal(await page.getByText("answered elsewhere").count(), 0);
+    await card(page, "confirm").waitFor();
+    await shot(page, "signed out");
+    await page.unroute("**/inbox?");
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    assert.equal(await server.result(task), "got: mine");
+    await card(page, "choose").waitFor();
   },
 
   async "what is wrong is said at the field and above, and nothing is lost"({ server, open, shot }) {
@@ -180,6 +328,14 @@ export const cases = {
     await form.getByRole("button", { name: "Agree" }).click();
     await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
     await server.result(task);
+  },
+
+  async "questions of one tool are told apart by what they ask"({ server, open, shot }) {
+    await server.asks("askpar");
+    const page = await open();
+    await page.getByRole("group", { name: "askpar", description: "The left one?" }).getByRole("textbox").fill("1");
+    await page.getByRole("group", { name: "askpar", description: "The right one?" }).getByRole("textbox").fill("2");
+    await shot(page, "twins");
   },
 
   async "it fits a window of 320 pixels, in light and in dark"({ server, open, shot }) {

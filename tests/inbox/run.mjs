@@ -65,7 +65,7 @@ async function check(name, browser) {
   const troubles = [];
   const server = await start(binary);
   const contexts = [];
-  const open = async (options = {}) => {
+  const open = async ({ expected, ...options } = {}) => {
     const scripted = options.javaScriptEnabled ?? true;
     const context = await browser.newContext({
       httpCredentials: { ...server.credentials, origin: server.origin },
@@ -80,8 +80,9 @@ async function check(name, browser) {
       if (!request.url().startsWith(`${server.origin}/`)) troubles.push(`a request to ${request.url()}`);
     });
     context.on("console", (message) => {
-      // What a browser says of every answer that does not fit.
-      const unfit = message.text().includes("status of 422") && message.location().url.startsWith(server.inbox);
+      // What a browser says of every answer that does not fit, and of what a case brings about.
+      const known = ["status of 422", expected].some((words) => words && message.text().includes(words));
+      const unfit = known && message.location().url.startsWith(server.inbox);
       if (["error", "warning"].includes(message.type()) && !unfit) troubles.push(`in the console: ${message.text()}`);
     });
     context.on("weberror", (error) => troubles.push(`in the script: ${error.error().message}`));
@@ -100,6 +101,8 @@ async function check(name, browser) {
   });
   try {
     await Promise.race([cases[name]({ server, open, shot }), patience]);
+    for (const page of contexts.flatMap((context) => context.pages()).filter((page) => page.scripted))
+      troubles.push(...(await inaccessible(page)).map((words) => `at the end: ${words}`));
   } catch (error) {
     troubles.push(error.stack);
     for (const page of contexts.flatMap((context) => context.pages())) await shot(page, `failed ${name.slice(0, 40)}`);

@@ -1,6 +1,6 @@
 //! `survey`: questions in loops, branches and side by side.
 
-use mcp_tasks_tests::{Client, Launch, Transport, acknowledged, keys};
+use mcp_tasks_tests::{Client, Launch, Transport, Visitor, acknowledged, keys};
 use serde_json::{Value, json};
 
 use super::{answer, asked, decline, fill_in, tool_error};
@@ -115,4 +115,23 @@ async fn what_is_needed_and_declined_ends_the_survey_in_words() {
     decline(&client, &id, "guest").await;
     decline(&client, &id, "umbrellas/bool").await;
     assert_eq!(tool_error(&client, &id).await, "the question was declined");
+}
+
+#[tokio::test]
+async fn a_browser_can_answer_beside_the_client() {
+    let server = Launch::example("survey", Transport::Http);
+    let server = server.flags(&["--inbox"]).start().await;
+    let client = server.client();
+    let id = client.task("survey", json!({})).await;
+    asked(&client, &id, "trip").await;
+    let browser = Visitor::of(client.url().replace("/mcp", "/inbox"));
+    let form = browser.look().await.form();
+    assert!(form.card.contains("A day out: how and when?"));
+    // The third of three ways to travel, the day, and the budget.
+    let on_foot = [("f0", "2"), ("f1", "2026-08-01"), ("f2", "0")];
+    let page = browser.submit(&form.filled("answer", &on_foot)).await;
+    assert_eq!(page.status, 303, "{}", page.text);
+    let guest = asked(&client, &id, "guest").await;
+    let words = guest["params"]["message"].as_str().unwrap();
+    assert!(words.starts_with("Who comes along?"), "{words}");
 }

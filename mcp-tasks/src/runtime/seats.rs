@@ -42,6 +42,12 @@ impl Seats {
         by_caller.unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many are taken.
+    #[cfg(feature = "http")]
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
     /// Takes a seat for a caller.
     pub(crate) fn take(self: &Arc<Self>, caller: &Caller, room: Room) -> Result<Seat, Full> {
         // It is given back by its end, whatever comes now.

@@ -147,6 +147,22 @@ fn an_answer_that_does_not_fit_leaves_the_question_open() {
 }
 
 #[test]
+fn a_page_to_open_is_agreed_to_as_the_words_beside_it_say() {
+    let server = Http::start(&[]);
+    let home = Home::new();
+    let ran = home
+        .run(&["call", "open_url", "--json", "--http", &server.url])
+        .exits(4)
+        .tells(&["https://example.org/in", "--question url"]);
+    let id = ran.event("unanswered")["task"].as_str().unwrap().to_owned();
+    home.run(&["answer", &id, "--question", "url", "page=1"])
+        .exits(2)
+        .tells(&["it takes `accept`, `decline` or `dismiss`"]);
+    home.run(&["answer", &id, "--question", "url"]).exits(0);
+    assert_eq!(home.run(&["resume", &id]).exits(0).out, "agreed\n");
+}
+
+#[test]
 fn one_of_several_questions_is_named() {
     let server = Http::start(&[]);
     let home = Home::new();

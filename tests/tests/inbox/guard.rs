@@ -100,6 +100,8 @@ async fn a_browser_is_asked_to_sign_in() {
             let challenge = &page.headers["www-authenticate"];
             assert_eq!(challenge, "Basic realm=\"inbox\", charset=\"UTF-8\"");
             assert!(!page.text.contains("your name"));
+            // It asks for nothing that would not be given.
+            assert!(!page.text.contains("?style") && !page.text.contains("?script"));
         }
         assert_eq!(stranger.submit(&[("task", "x")]).await.status, 401);
     }

@@ -61,6 +61,35 @@ async fn an_open_question_is_a_form_until_it_is_answered() {
 }
 
 #[tokio::test]
+async fn what_did_not_count_does_not_look_like_what_did() {
+    let desk = Desk::with_inbox().await;
+    for (done, looks) in [
+        ("answered", "good"),
+        ("declined", "good"),
+        ("dismissed", "good"),
+        ("late", "bad"),
+    ] {
+        let page = desk.visiting_alice().get(&format!("done={done}")).await;
+        page.shows(&[&format!("class=\"note {looks}\"")]);
+    }
+}
+
+#[tokio::test]
+async fn what_tools_say_may_run_from_right_to_left() {
+    let desk = Desk::with_inbox().await;
+    desk.asks("everything").await;
+    let card = desk.visiting_alice().look().await.form().card;
+    let tags = card.split('<');
+    let mut said = tags.filter(|tag| {
+        ["p class=\"message\"", "div class=\"field\"", "fieldset "]
+            .iter()
+            .any(|start| tag.starts_with(start))
+    });
+    assert!(said.clone().count() > 10, "{card}");
+    assert!(said.all(|tag| tag.contains("dir=\"auto\"")), "{card}");
+}
+
+#[tokio::test]
 async fn whoever_else_comes_sees_none_of_it() {
     let desk = Desk::with_inbox().await;
     let id = desk.asks("name").await;

@@ -12,6 +12,15 @@
 //!     call survey occasion="Our summer party" -- cargo run --quiet --bin survey
 //! ```
 //!
+//! A client that cannot show questions is no obstacle. With
+//!
+//! ```sh
+//! cargo run --bin survey -- --http 127.0.0.1:8000 --inbox
+//! ```
+//!
+//! they are on a web page, too, at `http://127.0.0.1:8000/inbox`; call the tool at
+//! `--http http://127.0.0.1:8000/mcp` then. Whoever is first answers.
+//!
 //! The keys of the questions, by which a client answers them, are the names of
 //! the variables: `trip`, `train` or `car`, `guest`, `guest#2` and so on, then
 //! `food/meal` and `umbrellas/bool` for the branches of `join!`, and
@@ -216,12 +225,21 @@ struct Cli {
     /// Serve over HTTP instead, at the path /mcp
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
+
+    /// Show the questions on a page at /inbox, too, to everybody who can reach it
+    #[arg(long, requires = "http")]
+    inbox: bool,
 }
 
 #[tokio::main]
 async fn main() -> Result<(), mcp_tasks::Error> {
-    let server = TaskServer::new("survey", env!("CARGO_PKG_VERSION")).task(survey);
-    match Cli::parse().http {
+    let Cli { http, inbox } = Cli::parse();
+    let mut server = TaskServer::new("survey", env!("CARGO_PKG_VERSION")).task(survey);
+    if inbox {
+        // Where several people come, `.inbox()`, behind what says who they are.
+        server = server.inbox_for_anybody();
+    }
+    match http {
         None => server.serve_stdio().await,
         Some(address) => server.serve_http(address).await,
     }

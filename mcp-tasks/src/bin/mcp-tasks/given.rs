@@ -145,8 +145,11 @@ pub(crate) fn reply(
     {
         return word_reply(word, kind);
     }
-    let QuestionKind::Form { form, .. } = kind else {
-        return Err("it takes `accept`, `decline` or `dismiss`".to_owned());
+    let form = match kind {
+        QuestionKind::Form { form, .. } => form,
+        // There is nothing to fill in: whoever answers agrees.
+        _ if given.is_empty() => return word_reply(Word::Accept, kind),
+        _ => return Err("it takes `accept`, `decline` or `dismiss`".to_owned()),
     };
     let mut content = Map::new();
     for (name, value) in given {

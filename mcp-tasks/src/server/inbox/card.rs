@@ -86,10 +86,10 @@ pub(super) fn card(
     html! {
         article.card id=(card) aria-labelledby=(heading) {
             header {
-                h2 id=(heading) { (question.tool) }
+                h2 id=(heading) tabindex="-1" { (question.tool) }
                 p.facts data-live { (facts(question, now)) }
             }
-            p.message id=(message) { (question.message) }
+            p.message id=(message) dir="auto" { (question.message) }
             @match &question.asks {
                 Asks::Form(form) => (filled_in(question, form, draft, token)),
                 Asks::Url { url, host } => (leads_to(question, url, host.as_deref(), draft, token)),
@@ -114,7 +114,7 @@ fn facts(question: &Question, now: Timestamp) -> Markup {
                 " more"
             }
         }
-        @if let Some(status) = &question.status { span.status { (status) } }
+        @if let Some(status) = &question.status { bdi.status { (status) } }
     }
 }
 
@@ -184,16 +184,20 @@ fn leads_to(
 fn form(question: &Question, token: &str, answer: &str, body: &Markup) -> Markup {
     let card = &question.card;
     html! {
-        form method="post" action="?" aria-labelledby={ (card) "-tool" }
-            aria-describedby={ (card) "-message" } {
-            (body)
+        form method="post" action="?" {
             input type="hidden" name=(TASK) value=(question.task.as_str());
             input type="hidden" name=(KEY) value=(question.key.as_str());
             input type="hidden" name=(TOKEN) value=(token);
-            div.buttons {
-                button.primary name=(ACTION) value=(ANSWER) { (answer) }
-                button name=(ACTION) value=(DECLINE) formnovalidate { "Decline" }
-                button.quiet name=(ACTION) value=(DISMISS) formnovalidate { "Dismiss" }
+            // Whoever comes to a field hears what is asked. It is no landmark, as a form
+            // with a name would be: those need names of their own, and tools ask twice.
+            div role="group" aria-labelledby={ (card) "-tool" }
+                aria-describedby={ (card) "-message" } {
+                (body)
+                div.buttons {
+                    button.primary name=(ACTION) value=(ANSWER) { (answer) }
+                    button name=(ACTION) value=(DECLINE) formnovalidate { "Decline" }
+                    button.quiet name=(ACTION) value=(DISMISS) formnovalidate { "Dismiss" }
+                }
             }
         }
     }

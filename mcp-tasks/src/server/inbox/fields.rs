@@ -118,7 +118,7 @@ impl Control<'_> {
     /// A control with a label of its own.
     fn labelled(&self, control: &Markup) -> Markup {
         html! {
-            div.field.wrong[self.error.is_some()] {
+            div.field.wrong[self.error.is_some()] dir="auto" {
                 label for=(self.id()) { (self.caption()) }
                 (self.help())
                 (control)
@@ -129,7 +129,7 @@ impl Control<'_> {
     /// Several controls that are one field.
     fn grouped(&self, controls: &Markup) -> Markup {
         html! {
-            fieldset.field.wrong[self.error.is_some()] aria-describedby=[self.described_by()] {
+            fieldset.field.wrong[self.error.is_some()] dir="auto" aria-describedby=[self.described_by()] {
                 legend { (self.caption()) }
                 (self.help())
                 (controls)
@@ -149,15 +149,15 @@ impl Control<'_> {
             @if self.has_hint() {
                 p.hint id=(self.hint_id()) {
                     @if let Some(description) = &self.field.description {
-                        span.described { (description) }
+                        span.described dir="auto" { (description) }
                     }
                     @if let Some(rule) = rule(&self.field.kind) {
-                        " " span { (sentence(&rule)) }
+                        " " span dir="ltr" { (sentence(&rule)) }
                     }
                 }
             }
             @if let Some(error) = self.error {
-                p.error id=(self.error_id()) { (complaint("Error:", error)) }
+                p.error id=(self.error_id()) dir="ltr" { (complaint("Error:", error)) }
             }
         }
     }
@@ -172,7 +172,7 @@ impl Control<'_> {
                         checked[choice.chosen] required[must]
                         aria-invalid=[self.invalid().filter(|_| kind == "checkbox")]
                         aria-describedby=[self.error.map(|_| self.error_id())];
-                    label for=(id) { (choice.label) }
+                    label for=(id) { bdi { (choice.label) } }
                 }
             }
         }
@@ -221,7 +221,7 @@ impl Control<'_> {
                 format: None,
                 ..
             } if text.contains('\n') || max_len.is_some_and(|max| max > LONG) => html! {
-                textarea id=(id) name=(name) rows="4" required[self.required]
+                textarea id=(id) name=(name) rows="4" dir="auto" required[self.required]
                     aria-describedby=[described] aria-invalid=[invalid] {
                     // The first line's end is not part of what is in it.
                     "\n" (text)
@@ -240,13 +240,14 @@ impl Control<'_> {
                     Some(StringFormat::DateTime) | None => ("text", None, None),
                 };
                 let plain = format.is_none();
+                let direction = if plain { "auto" } else { "ltr" };
                 // Years have four digits, as browsers do not know by themselves.
                 let last_day = (kind == "date").then_some("9999-12-31");
                 html! {
                     input type=(kind) id=(id) name=(name) value=(text) inputmode=[mode]
                         autocomplete=[fill] max=[last_day] required[self.required]
                         pattern=[length(*min_len, *max_len).filter(|_| plain)]
-                        title=[rule(&self.field.kind).filter(|_| plain)]
+                        title=[rule(&self.field.kind).filter(|_| plain)] dir=(direction)
                         aria-describedby=[described] aria-invalid=[invalid];
                 }
             }

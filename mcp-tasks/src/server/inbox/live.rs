@@ -30,6 +30,10 @@ const COME_BACK: &str = "retry: 3000\n\n";
 /// Between two looks at the questions of one page: changes come in bursts.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// So often the store is asked in a second for all pages together, however many are
+/// open: where there are many, and tasks never rest, each of them hears later.
+const LOOKS: u32 = 256;
+
 /// Before a store that has failed is asked again.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -63,19 +67,37 @@ pub(super) async fn events(
     })?;
     let changes = runtime.changes().await?;
     let (tell, next) = mpsc::channel(1);
-    tokio::spawn(watch(runtime.clone(), caller, changes, tell, stop));
+    let page = Page {
+        caller,
+        seats,
+        tell,
+    };
+    tokio::spawn(watch(runtime.clone(), page, changes, stop));
     Ok(events::response(Events { next, _seat: seat }))
+}
+
+/// A page that listens.
+struct Page {
+    caller: Caller,
+    /// Those of all pages.
+    seats: Arc<Seats>,
+    tell: mpsc::Sender<String>,
+}
+
+/// How long a page is left alone after a look, if so many are open.
+fn pause(pages: usize) -> Duration {
+    let pages = u32::try_from(pages).unwrap_or(u32::MAX);
+    PAUSE.max(Duration::from_secs(1).saturating_mul(pages) / LOOKS)
 }
 
 /// Says what there is, and again whenever that changes, until the page is closed
 /// or the server is.
-async fn watch(
-    runtime: Runtime,
-    caller: Caller,
-    mut changes: Changes,
-    tell: mpsc::Sender<String>,
-    stop: CancellationToken,
-) {
+async fn watch(runtime: Runtime, page: Page, mut changes: Changes, stop: CancellationToken) {
+    let Page {
+        caller,
+        seats,
+        tell,
+    } = page;
     let over = async {
         tokio::select! {
             () = stop.cancelled() => {}
@@ -100,7 +122,7 @@ async fn watch(
                 }
                 told = Some(digest);
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(pause(seats.taken())).await;
             if !changes.next().await {
                 return;
             }
@@ -109,5 +131,19 @@ async fn watch(
     tokio::select! {
         () = over => {}
         () = telling => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_pages_ask_no_more_than_some() {
+        for few in [0, 1, 64] {
+            assert_eq!(pause(few), PAUSE);
+        }
+        assert_eq!(pause(2560), Duration::from_secs(10));
+        assert!(pause(usize::MAX) > pause(2560));
     }
 }

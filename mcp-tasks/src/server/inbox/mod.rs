@@ -77,6 +77,8 @@ struct Inbox {
 /// A request that gets no page of questions.
 enum Refused {
     Stranger(Unauthenticated),
+    /// In words for whoever may not see anything here.
+    KeptOut(String),
     /// In words for whoever sent it.
     Because(StatusCode, String),
     /// A question that was answered before, or is asked no more.
@@ -139,7 +141,10 @@ impl Inbox {
         B: http_body::Body<Error: Into<BoxError>>,
     {
         let checked = self.config.access.check(&parts);
-        checked.map_err(|(status, words)| refuse(status, words))?;
+        checked.map_err(|(status, words)| match status {
+            403 => Refused::KeptOut(words),
+            _ => refuse(status, words),
+        })?;
         let caller = self.config.callers.identify_visitor(&mut parts);
         let caller = caller.map_err(|stranger| {
             story::unauthenticated();
@@ -147,11 +152,11 @@ impl Inbox {
         })?;
         if !self.config.visitors.is_for(&caller) {
             story::unauthenticated();
-            return Err(refuse(
-                403,
+            return Err(Refused::KeptOut(
                 "This inbox shows people their own questions, and nothing says who you are. \
                  Sign in first; if you run this server, put its authentication in front of the \
-                 inbox.",
+                 inbox."
+                    .to_owned(),
             ));
         }
         let query = parts.uri.query().unwrap_or_default();
@@ -260,15 +265,17 @@ impl Inbox {
 
 impl Refused {
     fn into_response(self) -> Response<Body> {
-        let (status, words, challenge) = match self {
+        // A page names its style only to whoever would be given it.
+        let (status, words, challenge, styled) = match self {
             Self::TooLate => return see(Note::TooLate),
             Self::Stranger(stranger) => {
                 let status = StatusCode::UNAUTHORIZED;
-                (status, stranger.words.to_owned(), stranger.challenge)
+                (status, stranger.words.to_owned(), stranger.challenge, false)
             }
-            Self::Because(status, words) => (status, words, None),
+            Self::KeptOut(words) => (StatusCode::FORBIDDEN, words, None, false),
+            Self::Because(status, words) => (status, words, None, true),
         };
-        let mut response = html(status, page::refusal(status, &words));
+        let mut response = html(status, page::refusal(status, &words, styled));
         let headers = response.headers_mut();
         if let Some(challenge) = challenge {
             let challenge = HeaderValue::from_static(challenge);

@@ -50,7 +50,9 @@ impl<H: ServerHandler> TaskServer<H> {
     /// with a token that was made for this person and this question; it goes the
     /// way of `tasks/update`, so that the first one counts. `Host` and `Origin` are
     /// checked as ever: name the [hosts](Self::allowed_hosts), and serve beyond
-    /// this machine behind TLS only.
+    /// this machine behind TLS only. Where a proxy in front changes `Host`, name the
+    /// [origin](Self::allowed_origins) that people see, too, or the page is shown and
+    /// no answer from it is taken.
     pub fn inbox(mut self) -> Self {
         self.inbox = Inbox::Authenticated;
         self

@@ -44,6 +44,14 @@ impl Note {
             .find(|note| note.location().strip_prefix('?') == Some(query))
     }
 
+    /// What it looks like: nothing that went wrong looks as if it had gone well.
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Answered | Self::Declined | Self::Dismissed => "good",
+            Self::TooLate => "bad",
+        }
+    }
+
     fn words(self) -> &'static str {
         match self {
             Self::Answered => "Your answer was recorded.",
@@ -87,10 +95,15 @@ impl Page<'_> {
                 }
             }
             main id="inbox" data-digest=(self.questions.digest()) data-server=(self.server) {
-                p #note .note role="status" tabindex="-1" {
+                p #note class={ "note" @if let Some(note) = self.note { " " (note.kind()) } }
+                    role="status" tabindex="-1" {
                     @if let Some(note) = self.note { (note.words()) }
                 }
-                p #count .count { (counted(count)) }
+                p #count .count tabindex="-1" { (counted(count)) }
+                p #final .final hidden[count == 0] {
+                    "\u{201c}Decline\u{201d} tells the tool no; \u{201c}Dismiss\u{201d} closes the \
+                     question without a yes or a no. Both are final."
+                }
                 p #empty .empty hidden[count > 0] {
                     "When a tool has a question for you, it is here."
                 }
@@ -110,7 +123,7 @@ impl Page<'_> {
                 }
             }
         };
-        whole(&title, &body)
+        whole(&title, &body, true)
     }
 
     fn prefix(&self) -> String {
@@ -136,7 +149,7 @@ fn counted(count: usize) -> String {
 }
 
 /// A page that says why there is no other.
-pub(super) fn refusal(status: StatusCode, words: &str) -> String {
+pub(super) fn refusal(status: StatusCode, words: &str, styled: bool) -> String {
     let title = status.canonical_reason().unwrap_or("Not possible");
     let body = html! {
         header.top { h1 { "Inbox" } }
@@ -148,10 +161,10 @@ pub(super) fn refusal(status: StatusCode, words: &str) -> String {
             }
         }
     };
-    whole(title, &body)
+    whole(title, &body, styled)
 }
 
-fn whole(title: &str, body: &Markup) -> String {
+fn whole(title: &str, body: &Markup, styled: bool) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -160,9 +173,11 @@ fn whole(title: &str, body: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                link rel="icon" type="image/svg+xml" href="?icon";
-                link rel="stylesheet" href="?style";
-                script src="?script" defer {}
+                @if styled {
+                    link rel="icon" type="image/svg+xml" href="?icon";
+                    link rel="stylesheet" href="?style";
+                    script src="?script" defer {}
+                }
             }
             body { (body) }
         }
