@@ -119,7 +119,7 @@ async fn what_is_needed_and_declined_ends_the_survey_in_words() {
 
 #[tokio::test]
 async fn a_browser_can_answer_beside_the_client() {
-    let server = Launch::example("survey", Transport::Http);
+    let server = Launch::example(env!("CARGO_BIN_EXE_survey"), Transport::Http);
     let server = server.flags(&["--inbox"]).start().await;
     let client = server.client();
     let id = client.task("survey", json!({})).await;
