@@ -107,7 +107,7 @@ impl Http {
             if media_type != JSON {
                 return Err(StreamableHttpError::UnexpectedContentType(Some(media_type)));
             }
-            let reply = self.see(&body)?;
+            let reply = about(self.see(&body)?, message);
             if !answers(&reply, message) {
                 let text = String::from_utf8_lossy(&body);
                 let words = format!("a reply to something else: {}", shortened(&text));
@@ -118,14 +118,9 @@ impl Http {
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return Err(refused);
         }
-        match serde_json::from_slice(&body) {
-            Ok(ServerJsonRpcMessage::Error(mut error)) => {
-                // A server that knows no `server/discover` may refuse it before it
-                // has read the id; rmcp goes by the error, and needs the id.
-                if let Some(id) = discovery(message) {
-                    error.id = Some(id);
-                }
-                let error = JsonRpcMessage::Error(error);
+        match self.see(&body) {
+            Ok(error @ ServerJsonRpcMessage::Error(_)) => {
+                let error = about(error, message);
                 Ok(StreamableHttpPostResponse::Json(error, session))
             }
             _ if status.is_client_error() && !in_session => {
@@ -257,6 +252,19 @@ fn answers(reply: &ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> bool
 /// What a status says that no message comes with.
 fn refusal(status: StatusCode, headers: &HeaderMap) -> Fault {
     let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+/// An error that comes as the reply to a request is about that request, whatever id
+/// it bears: there are servers that refuse before they have read it, and whoever waits
+/// goes by the id.
+fn about(reply: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> ServerJsonRpcMessage {
+    match (reply, message) {
+        (JsonRpcMessage::Error(mut error), ClientJsonRpcMessage::Request(request)) => {
+            error.id = Some(request.id.clone());
+            JsonRpcMessage::Error(error)
+        }
+        (reply, _) => reply,
+    }
+}
+
     let challenge = header(WWW_AUTHENTICATE).map(str::to_owned);
     match (status, challenge) {
         (StatusCode::UNAUTHORIZED, Some(challenge)) => {
