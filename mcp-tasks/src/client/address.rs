@@ -11,7 +11,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::ClientError;
-use super::link::{Http, Tap};
+use super::link::{Http, Mirrors, Tap};
 
 /// How long a connection may take to stand. What comes after may take its time.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -32,6 +32,7 @@ pub(super) struct HttpAddress {
     url: String,
     headers: HashMap<HeaderName, HeaderValue>,
 }
+    mirrors: Arc<Mirrors>,
 
 impl HttpAddress {
     /// # Errors
@@ -67,7 +68,16 @@ impl HttpAddress {
             value.set_sensitive(true);
             all.insert(name, value);
         }
-        Ok(Self { url, headers: all })
+        Ok(Self {
+            url,
+            headers: all,
+            mirrors: Arc::default(),
+        })
+    }
+
+    /// What is known of the server's tools.
+    pub(super) fn mirrors(&self) -> &Mirrors {
+        &self.mirrors
     }
 
     pub(super) fn url(&self) -> &str {
@@ -96,7 +106,7 @@ impl HttpAddress {
         config.max_concurrent_requests = CONCURRENT;
         config.max_json_response_size = LARGEST;
         config.max_sse_event_size = LARGEST;
-        let http = Http::new(client, Arc::clone(tap));
+        let http = Http::new(client, Arc::clone(tap), Arc::clone(&self.mirrors));
         Ok(StreamableHttpClientTransport::with_client(http, config))
     }
 }

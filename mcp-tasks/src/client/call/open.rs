@@ -17,6 +17,7 @@ use super::{Command, Outcome, back_off};
 use crate::client::link::{Seated, Sent, Told, Trouble};
 use crate::client::wire::{self, Called, Round};
 use crate::client::{Answer, CallError, ClientError, Question, QuestionKind};
+use crate::protocol::ErrorCode;
 
 const METHOD: &str = "tools/call";
 
@@ -86,9 +87,22 @@ impl Driver {
     async fn called(&mut self, params: &Params) -> Result<Called, CallError> {
         let begun = Instant::now();
         let mut failed = 0;
+        let mut has_asked = false;
         loop {
             let trouble = match self.send(params).await {
                 Sending::Called(called) => return Ok(called),
+                // The server wants arguments in headers, as the list of its tools says.
+                Sending::Ended(Err(CallError::Failed(error)))
+                    if error.code == ErrorCode::HEADER_MISMATCH && !has_asked =>
+                {
+                    has_asked = true;
+                    let inner = Arc::clone(&self.inner);
+                    match self.unless_ended(inner.tools()).await {
+                        Ok(Ok(_)) => continue,
+                        Ok(Err(_)) => return Err(CallError::Failed(error)),
+                        Err(outcome) => return Err(outcome.err().unwrap_or(CallError::Ended)),
+                    }
+                }
                 Sending::Ended(outcome) => return Err(outcome.err().unwrap_or(CallError::Ended)),
                 Sending::Unheard(trouble) => trouble,
             };

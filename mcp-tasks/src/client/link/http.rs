@@ -22,12 +22,16 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 
 use super::tap::Tap;
+use super::mirrors::Mirrors;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
 
 type Fault = StreamableHttpError<reqwest::Error>;
+/// A header that no request of an older session has.
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
@@ -37,10 +41,15 @@ pub(in crate::client) struct Http {
     client: Client,
     tap: Arc<Tap>,
 }
+    mirrors: Arc<Mirrors>,
 
 impl Http {
-    pub(in crate::client) fn new(client: Client, tap: Arc<Tap>) -> Self {
-        Self { client, tap }
+    pub(in crate::client) fn new(client: Client, tap: Arc<Tap>, mirrors: Arc<Mirrors>) -> Self {
+        Self {
+            client,
+            tap,
+            mirrors,
+        }
     }
 
     /// The same events, with each message seen by the tap.
@@ -164,6 +173,7 @@ impl StreamableHttpClient for Http {
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let text = self.tap.sending(&message)?;
         let mut request = self
+        let is_modern = headers.contains_key(&METHOD);
             .client
             .post(&*uri)
             .header(ACCEPT, format!("{JSON}, {EVENTS}"))
@@ -171,6 +181,10 @@ impl StreamableHttpClient for Http {
             .headers(headers.into_iter().collect())
             .body(text);
         if let Some(token) = token {
+        if is_modern && let ClientJsonRpcMessage::Request(message) = &message {
+            let mirrored = self.mirrors.headers(&message.request);
+            request = request.headers(mirrored.into_iter().collect());
+        }
             request = request.bearer_auth(token);
         }
         if let Some(session) = &session {
