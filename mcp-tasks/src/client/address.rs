@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::{ExponentialBackoff, SseRetryPolicy as _};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::ClientError;
@@ -92,6 +93,7 @@ impl HttpAddress {
     pub(super) fn transport(
         &self,
         tap: &Arc<Tap>,
+        patience: Duration,
     ) -> Result<StreamableHttpClientTransport<Http>, ClientError> {
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT)
@@ -104,11 +106,32 @@ impl HttpAddress {
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str());
         config.custom_headers.clone_from(&self.headers);
         config.max_concurrent_requests = CONCURRENT;
+        config.retry_config = Arc::new(resumption(patience));
         config.max_json_response_size = LARGEST;
         config.max_sse_event_size = LARGEST;
         let http = Http::new(client, Arc::clone(tap), Arc::clone(&self.mirrors));
         Ok(StreamableHttpClientTransport::with_client(http, config))
     }
+}
+
+/// How often a stream that was cut off is asked for again, where a server numbers its
+/// events: as long as a server that says nothing is waited for.
+fn resumption(patience: Duration) -> ExponentialBackoff {
+    /// What is waited at most before the next attempt.
+    const LONGEST: Duration = Duration::from_secs(8);
+
+    let mut resumption = ExponentialBackoff::default();
+    resumption.max_delay = Some(LONGEST);
+    let mut waited = Duration::ZERO;
+    let mut times = 1;
+    while let Some(pause) = resumption.retry(times)
+        && waited + pause <= patience
+    {
+        waited += pause;
+        times += 1;
+    }
+    resumption.max_times = Some(times);
+    resumption
 }
 
 /// Follows a server to another place of its own, as from `/mcp` to `/mcp/`, and
@@ -145,4 +168,20 @@ fn without_secrets(url: &str) -> String {
     parsed.set_query(None);
     parsed.set_fragment(None);
     parsed.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_is_asked_for_again_for_as_long_as_a_server_is_waited_for() {
+        for (patience, least) in [(0, 0), (1, 0), (7, 6), (120, 110)] {
+            let resumption = resumption(Duration::from_secs(patience));
+            let mut waited = Duration::ZERO;
+            let pauses = (1..1000).map_while(|times| resumption.retry(times));
+            pauses.for_each(|pause| waited += pause);
+            assert!((least..=patience).contains(&waited.as_secs()), "{waited:?}");
+        }
+    }
 }

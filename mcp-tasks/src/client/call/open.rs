@@ -144,6 +144,10 @@ impl Driver {
             }
             Ok(Err(trouble)) if trouble.is_unheard() => Sending::Unheard(trouble),
             Ok(Err(Trouble::Refused(error))) => Sending::Ended(Err(CallError::Failed(error))),
+            // It has surely not run.
+            Ok(Err(trouble @ Trouble::Denied(_))) => {
+                Sending::Ended(Err(trouble.into_error(METHOD).into()))
+            }
             Ok(Err(trouble)) => Sending::Ended(Err(self.lost(trouble.into_error(METHOD)))),
         }
     }

@@ -57,7 +57,7 @@ impl Link {
     ) -> Result<Live, (ClientInitializeError, ClientError)> {
         let tap = Arc::new(Tap::new(self.show.clone()));
         let transport = address
-            .transport(&tap)
+            .transport(&tap, self.patience)
             .map_err(|error| (ClientInitializeError::Cancelled, error))?;
         let handler = self.handler(&tap);
         match handler.serve_with_lifecycle(transport, way.mode()).await {
