@@ -32,8 +32,8 @@ const REDIRECTS: usize = 5;
 pub(super) struct HttpAddress {
     url: String,
     headers: HashMap<HeaderName, HeaderValue>,
-}
     mirrors: Arc<Mirrors>,
+}
 
 impl HttpAddress {
     /// # Errors
@@ -135,11 +135,15 @@ fn resumption(patience: Duration) -> ExponentialBackoff {
 }
 
 /// Follows a server to another place of its own, as from `/mcp` to `/mcp/`, and
-/// nowhere else: credentials are for the server that they were given for.
+/// nowhere else: credentials are for the server that they were given for. Nor where
+/// the request would be made a GET, as the statuses up to 303 do.
 fn same_origin() -> Policy {
     Policy::custom(|attempt| {
         let origin = attempt.previous().first().map(reqwest::Url::origin);
-        if origin != Some(attempt.url().origin()) || attempt.previous().len() > REDIRECTS {
+        if attempt.status().as_u16() <= 303
+            || origin != Some(attempt.url().origin())
+            || attempt.previous().len() > REDIRECTS
+        {
             attempt.stop()
         } else {
             attempt.follow()

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use http::header::{
-    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use reqwest::{Client, Response, StatusCode};
 use rmcp::model::{
@@ -21,17 +22,17 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::tap::Tap;
 use super::mirrors::Mirrors;
+use super::tap::Tap;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
 
-type Fault = StreamableHttpError<reqwest::Error>;
 /// A header that no request of an older session has.
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
+type Fault = StreamableHttpError<reqwest::Error>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
@@ -40,8 +41,8 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 pub(in crate::client) struct Http {
     client: Client,
     tap: Arc<Tap>,
-}
     mirrors: Arc<Mirrors>,
+}
 
 impl Http {
     pub(in crate::client) fn new(client: Client, tap: Arc<Tap>, mirrors: Arc<Mirrors>) -> Self {
@@ -172,19 +173,19 @@ impl StreamableHttpClient for Http {
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let text = self.tap.sending(&message)?;
-        let mut request = self
         let is_modern = headers.contains_key(&METHOD);
+        let mut request = self
             .client
             .post(&*uri)
             .header(ACCEPT, format!("{JSON}, {EVENTS}"))
             .header(CONTENT_TYPE, JSON)
             .headers(headers.into_iter().collect())
             .body(text);
-        if let Some(token) = token {
         if is_modern && let ClientJsonRpcMessage::Request(message) = &message {
             let mirrored = self.mirrors.headers(&message.request);
             request = request.headers(mirrored.into_iter().collect());
         }
+        if let Some(token) = token {
             request = request.bearer_auth(token);
         }
         if let Some(session) = &session {
@@ -251,6 +252,19 @@ fn discovery(message: &ClientJsonRpcMessage) -> Option<rmcp::model::RequestId> {
     }
 }
 
+/// An error that comes as the reply to a request is about that request, whatever id
+/// it bears: there are servers that refuse before they have read it, and whoever waits
+/// goes by the id.
+fn about(reply: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> ServerJsonRpcMessage {
+    match (reply, message) {
+        (JsonRpcMessage::Error(mut error), ClientJsonRpcMessage::Request(request)) => {
+            error.id = Some(request.id.clone());
+            JsonRpcMessage::Error(error)
+        }
+        (reply, _) => reply,
+    }
+}
+
 /// Whether a message is the reply to another.
 fn answers(reply: &ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> bool {
     let ClientJsonRpcMessage::Request(request) = message else {
@@ -266,19 +280,6 @@ fn answers(reply: &ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> bool
 /// What a status says that no message comes with.
 fn refusal(status: StatusCode, headers: &HeaderMap) -> Fault {
     let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-/// An error that comes as the reply to a request is about that request, whatever id
-/// it bears: there are servers that refuse before they have read it, and whoever waits
-/// goes by the id.
-fn about(reply: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> ServerJsonRpcMessage {
-    match (reply, message) {
-        (JsonRpcMessage::Error(mut error), ClientJsonRpcMessage::Request(request)) => {
-            error.id = Some(request.id.clone());
-            JsonRpcMessage::Error(error)
-        }
-        (reply, _) => reply,
-    }
-}
-
     let challenge = header(WWW_AUTHENTICATE).map(str::to_owned);
     match (status, challenge) {
         (StatusCode::UNAUTHORIZED, Some(challenge)) => {
@@ -286,6 +287,16 @@ fn about(reply: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> ServerJ
         }
         (StatusCode::FORBIDDEN, Some(challenge)) => {
             StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None))
+        }
+        _ if status.is_redirection() => {
+            let elsewhere = header(LOCATION).unwrap_or("nowhere");
+            let end = elsewhere.find(['?', '#']).unwrap_or(elsewhere.len());
+            unexpected(format!(
+                "the server sends requests on to `{}` (HTTP status {}), where they are not sent \
+                 by themselves; give that URL if it is right",
+                &elsewhere[..end],
+                status.as_u16()
+            ))
         }
         _ => {
             let wait = header(RETRY_AFTER).map(str::to_owned);
