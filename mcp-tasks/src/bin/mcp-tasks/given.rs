@@ -198,11 +198,12 @@ fn word_reply(word: Word, kind: &QuestionKind) -> Result<Reply, String> {
     })
 }
 
-/// Holds an answer to its form, with the defaults of what is left out.
+/// Holds an answer to its form, with the defaults of what is left out, as they stand in
+/// a form that is filled in by hand. What is to be left empty in spite of its default is
+/// `null`.
 fn judge(form: &Form, mut content: Map<String, Value>) -> Result<Content, String> {
     for (name, field) in form.fields() {
-        if form.is_required(name)
-            && !content.contains_key(name)
+        if !content.contains_key(name)
             && let Some(default) = field.kind.default_value()
         {
             content.insert(name.to_owned(), default);
@@ -212,4 +213,40 @@ fn judge(form: &Form, mut content: Map<String, Value>) -> Result<Content, String
         let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
         words.join("; ")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_has_its_default_unless_it_is_null() {
+        let form: Form = serde_json::from_value(json!({
+            "type": "object",
+            "properties": {
+                "zone": { "type": "string", "default": "west" },
+                "percent": { "type": "integer", "default": 10 },
+                "remark": { "type": "string" },
+            },
+            "required": ["zone"],
+        }))
+        .unwrap();
+        let filled = |content: Value| {
+            let Value::Object(content) = content else {
+                panic!("no object")
+            };
+            judge(&form, content).map(|content| serde_json::to_value(content).unwrap())
+        };
+        assert_eq!(
+            filled(json!({})),
+            Ok(json!({ "zone": "west", "percent": 10 }))
+        );
+        assert_eq!(
+            filled(json!({ "zone": "east", "percent": null })),
+            Ok(json!({ "zone": "east" }))
+        );
+        assert!(filled(json!({ "zone": null })).is_err());
+    }
 }
