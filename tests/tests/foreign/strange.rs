@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use mcp_tasks::client::{CallError, CallOptions, ClientError};
+use mcp_tasks::client::{Answer, CallError, CallOptions, ClientError, Question};
 use mcp_tasks_tests::scripted::{reply, text as body};
 use serde_json::{Value, json};
 
@@ -226,6 +226,23 @@ async fn a_tool_that_cannot_be_read_does_not_hide_the_others() {
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
     assert_eq!(server.seen("tools/list").len(), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_take_no_for_an_answer_is_not_hurried() {
+    let (server, client) = serving(|asked| {
+        let mut round = asking(&["Really?"]);
+        round["resultType"] = json!("input_required");
+        (asked.method() == "tools/call").then(|| reply(&asked.result(&round)))
+    })
+    .await;
+    let options = CallOptions::new()
+        .answers(async |_: Question| Some(Answer::decline()))
+        .deadline(Duration::from_secs(2));
+    let error = outcome!(client.call_with("any", (), options)).unwrap_err();
+    assert!(matches!(error, CallError::Deadline { .. }), "{error:?}");
+    let calls = server.seen("tools/call").len();
+    assert!((3..=5).contains(&calls), "it was called {calls} times");
 }
 
 /// A tool whose argument travels in a header.

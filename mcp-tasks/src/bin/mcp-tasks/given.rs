@@ -1,5 +1,6 @@
 //! Answers that were given beforehand: in a file, or on the command line.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -20,7 +21,13 @@ pub(crate) struct Given {
     flags: Vec<Pair>,
     /// The keys of the questions that there were.
     asked: Vec<String>,
+    /// How often each key has been answered.
+    used: HashMap<String, usize>,
 }
+
+/// How often one answer is given to a server that asks again: there are such that ask
+/// until they hear what they want to.
+const AGAIN: usize = 6;
 
 /// What stands in a file for one question.
 #[derive(Clone, Debug, Deserialize)]
@@ -100,12 +107,31 @@ impl Given {
         keys.collect()
     }
 
+    /// The answer to a question, if there is one, which is about to be sent.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, in words; or that it was given often enough.
+    pub(crate) fn take(&mut self, question: &Question) -> Result<Option<Reply>, String> {
+        let reply = self.reply(question)?;
+        if reply.is_some() {
+            let used = self.used.entry(question.key.to_string()).or_default();
+            *used += 1;
+            if *used > AGAIN {
+                return Err(format!(
+                    "it was given {AGAIN} times, and the server asks again"
+                ));
+            }
+        }
+        Ok(reply)
+    }
+
     /// The answer to a question, if there is one.
     ///
     /// # Errors
     ///
     /// What does not fit, in words.
-    pub(crate) fn reply(&self, question: &Question) -> Result<Option<Reply>, String> {
+    fn reply(&self, question: &Question) -> Result<Option<Reply>, String> {
         let key = &*question.key;
         let mut found = Vec::new();
         for pair in &self.flags {

@@ -59,6 +59,7 @@ impl Driver {
             meta,
         };
         let mut rounds_without_questions = 0;
+        let mut rounds_in_vain = 0;
         loop {
             let round = match self.called(&params).await? {
                 Called::Result(result) => return Ok(result),
@@ -67,7 +68,7 @@ impl Driver {
             };
             let Round { questions, state } = round;
             params.request_state = state;
-            params.input_responses = None;
+            let before = params.input_responses.take();
             if questions.is_empty() {
                 // The server wants to be called again, and says no more.
                 rounds_without_questions += 1;
@@ -77,7 +78,19 @@ impl Driver {
                 }
             } else {
                 rounds_without_questions = 0;
-                params.input_responses = Some(self.answers(questions).await?);
+                let answers = self.answers(questions).await?;
+                // A server that does not take no for an answer asks again at once, and
+                // whoever answers may be a program.
+                rounds_in_vain = match &before {
+                    Some(before) if is_said_again(before, &answers) => rounds_in_vain + 1,
+                    _ => 0,
+                };
+                if rounds_in_vain > 0
+                    && let Some(outcome) = self.pause(back_off(rounds_in_vain)).await
+                {
+                    return outcome;
+                }
+                params.input_responses = Some(answers);
             }
         }
     }
@@ -322,6 +335,15 @@ impl Visits {
         self.waiting.remove(&key);
         key
     }
+}
+
+/// Whether the same was answered in the round before.
+fn is_said_again(before: &IndexMap<Arc<str>, Answer>, now: &IndexMap<Arc<str>, Answer>) -> bool {
+    before.len() == now.len()
+        && now.iter().all(|(key, answer)| {
+            let said = before.get(key).map(|answer| answer.as_json().get());
+            said == Some(answer.as_json().get())
+        })
 }
 
 /// Arguments are an object; none at all are an empty one.
