@@ -16,28 +16,18 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import { EXPECTED } from "./expected.mjs";
+import { findNode, required, suite } from "./suite.mjs";
 
-const NODE_MAJOR = 22;
 const LISTENING_MS = 20_000;
 const REVISION_MS = 180_000;
 
 const here = dirname(fileURLToPath(import.meta.url));
 const results = join(here, "results");
-const suite = join(here, "node_modules/@modelcontextprotocol/conformance");
 const program = join(suite, "dist/index.js");
 
 function fail(words) {
   console.error(`conformance: ${words}`);
   process.exit(1);
-}
-
-/** A Node that is new enough for the suite: this one, or that of the lock file. */
-function findNode() {
-  if (Number(process.versions.node.split(".")[0]) >= NODE_MAJOR) return process.execPath;
-  const { platform, arch } = process;
-  const node = join(here, "node_modules", `node-${platform}-${arch}`, "bin/node");
-  if (existsSync(node)) return node;
-  return fail(`this Node is ${process.version}, the suite needs ${NODE_MAJOR}, and package.json brings none for ${platform}-${arch}`);
 }
 
 /** Starts the server and gives its URL once it listens. */
@@ -59,14 +49,6 @@ function start(binary) {
     });
   });
   return { server, said, url };
-}
-
-/** The scenarios that the suite scores a server of this revision by. */
-function scoredAt(revision) {
-  const lines = readFileSync(join(suite, "requirements", `${revision}.yaml`), "utf8").split("\n");
-  const rest = lines.slice(lines.indexOf("server:") + 1);
-  const end = rest.findIndex((line) => !line.startsWith("  - "));
-  return new Set(rest.slice(0, end).map((line) => line.slice("  - ".length)));
 }
 
 /** Runs everything that a revision requires and gives the checks by scenario. */
@@ -105,7 +87,7 @@ for (const revision of chosen.length ? chosen : Object.keys(EXPECTED)) {
   const begun = Date.now();
   const { written, broke } = await run(node, url, revision);
   if (broke) troubles.push(`${revision}: ${broke}`);
-  const scored = scoredAt(revision);
+  const scored = required(revision, "server");
   const scenarios = new Set([...Object.keys(EXPECTED[revision]), ...scored, ...written.keys()]);
   const notes = [];
   const sum = { scored: 0, green: 0, expected: 0, success: 0, failure: 0, warning: 0, skipped: 0 };

@@ -29,14 +29,16 @@ function fail(words) {
 }
 
 const everything = join(here, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+const example = join(here, "node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js");
 const ours = (file) => join(here, "servers", file);
 
-/** How each is started: with the port for HTTP, or over stdio. */
+/** How each is started: with the port for HTTP, or over stdio. Some speak HTTP alone. */
 const SERVERS = {
   everything: {
     package: "npm @modelcontextprotocol/server-everything",
     start: (port) => [findNode(), everything, port ? "streamableHttp" : "stdio"],
   },
+  example: { package: "npm @modelcontextprotocol/sdk", wires: ["http"], start: () => [findNode(), example] },
   sdk: { package: "npm @modelcontextprotocol/server", start: (port) => [findNode(), ours("sdk.mjs"), port ?? "stdio"] },
   mcp: { package: "PyPI mcp", start: (port) => [findPython(), ours("mcp_server.py"), port ?? "stdio"] },
   fastmcp: { package: "PyPI fastmcp", start: (port) => [findPython(), ours("fastmcp_server.py"), port ?? "stdio"] },
@@ -57,7 +59,7 @@ function freePort() {
 async function start(name) {
   const port = await freePort();
   const [program, ...args] = SERVERS[name].start(String(port));
-  const server = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, PORT: String(port) } });
+  const server = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, PORT: String(port), MCP_PORT: String(port) } });
   process.on("exit", () => server.kill("SIGKILL"));
   let said = "";
   server.stderr.on("data", (data) => (said += data));
@@ -141,14 +143,14 @@ const [given, ...chosen] = process.argv.slice(2);
 if (!given) fail("usage: node servers.mjs PATH_OF_FOREIGN_CLIENT [SERVER...]");
 const client = resolve(given);
 if (!existsSync(client)) fail(`${client} is missing: cargo build -p mcp-tasks-tests --bin foreign_client`);
-if (!existsSync(everything) || !existsSync(findPython())) fail("the servers are not installed: run.mjs does that");
+if (!existsSync(everything) || !existsSync(example) || !existsSync(findPython())) fail("the servers are not installed: run.mjs does that");
 const unknown = chosen.find((name) => !(name in SERVERS));
 if (unknown) fail(`there is no server ${unknown}; there are: ${Object.keys(SERVERS).join(", ")}`);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
 
 const table = JSON.parse(readFileSync(join(here, "servers.json"), "utf8"));
 const names = Object.keys(SERVERS).filter((name) => !chosen.length || chosen.includes(name));
-const runs = names.flatMap((name) => ["http", "stdio"].map((wire) => ({ name, wire })));
+const runs = names.flatMap((name) => (SERVERS[name].wires ?? ["http", "stdio"]).map((wire) => ({ name, wire })));
 const finished = new Map();
 const left = [...runs];
 const worker = async () => {

@@ -8,10 +8,11 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::{ExponentialBackoff, SseRetryPolicy as _};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::ClientError;
-use super::link::{Http, Tap};
+use super::link::{Http, Mirrors, Tap};
 
 /// How long a connection may take to stand. What comes after may take its time.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -31,6 +32,7 @@ const REDIRECTS: usize = 5;
 pub(super) struct HttpAddress {
     url: String,
     headers: HashMap<HeaderName, HeaderValue>,
+    mirrors: Arc<Mirrors>,
 }
 
 impl HttpAddress {
@@ -67,7 +69,16 @@ impl HttpAddress {
             value.set_sensitive(true);
             all.insert(name, value);
         }
-        Ok(Self { url, headers: all })
+        Ok(Self {
+            url,
+            headers: all,
+            mirrors: Arc::default(),
+        })
+    }
+
+    /// What is known of the server's tools.
+    pub(super) fn mirrors(&self) -> &Mirrors {
+        &self.mirrors
     }
 
     pub(super) fn url(&self) -> &str {
@@ -82,6 +93,7 @@ impl HttpAddress {
     pub(super) fn transport(
         &self,
         tap: &Arc<Tap>,
+        patience: Duration,
     ) -> Result<StreamableHttpClientTransport<Http>, ClientError> {
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT)
@@ -94,19 +106,44 @@ impl HttpAddress {
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str());
         config.custom_headers.clone_from(&self.headers);
         config.max_concurrent_requests = CONCURRENT;
+        config.retry_config = Arc::new(resumption(patience));
         config.max_json_response_size = LARGEST;
         config.max_sse_event_size = LARGEST;
-        let http = Http::new(client, Arc::clone(tap));
+        let http = Http::new(client, Arc::clone(tap), Arc::clone(&self.mirrors));
         Ok(StreamableHttpClientTransport::with_client(http, config))
     }
 }
 
+/// How often a stream that was cut off is asked for again, where a server numbers its
+/// events: as long as a server that says nothing is waited for.
+fn resumption(patience: Duration) -> ExponentialBackoff {
+    /// What is waited at most before the next attempt.
+    const LONGEST: Duration = Duration::from_secs(8);
+
+    let mut resumption = ExponentialBackoff::default();
+    resumption.max_delay = Some(LONGEST);
+    let mut waited = Duration::ZERO;
+    let mut times = 1;
+    while let Some(pause) = resumption.retry(times)
+        && waited + pause <= patience
+    {
+        waited += pause;
+        times += 1;
+    }
+    resumption.max_times = Some(times);
+    resumption
+}
+
 /// Follows a server to another place of its own, as from `/mcp` to `/mcp/`, and
-/// nowhere else: credentials are for the server that they were given for.
+/// nowhere else: credentials are for the server that they were given for. Nor where
+/// the request would be made a GET, as the statuses up to 303 do.
 fn same_origin() -> Policy {
     Policy::custom(|attempt| {
         let origin = attempt.previous().first().map(reqwest::Url::origin);
-        if origin != Some(attempt.url().origin()) || attempt.previous().len() > REDIRECTS {
+        if attempt.status().as_u16() <= 303
+            || origin != Some(attempt.url().origin())
+            || attempt.previous().len() > REDIRECTS
+        {
             attempt.stop()
         } else {
             attempt.follow()
@@ -135,4 +172,20 @@ fn without_secrets(url: &str) -> String {
     parsed.set_query(None);
     parsed.set_fragment(None);
     parsed.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_is_asked_for_again_for_as_long_as_a_server_is_waited_for() {
+        for (patience, least) in [(0, 0), (1, 0), (7, 6), (120, 110)] {
+            let resumption = resumption(Duration::from_secs(patience));
+            let mut waited = Duration::ZERO;
+            let pauses = (1..1000).map_while(|times| resumption.retry(times));
+            pauses.for_each(|pause| waited += pause);
+            assert!((least..=patience).contains(&waited.as_secs()), "{waited:?}");
+        }
+    }
 }

@@ -69,6 +69,7 @@ mod state;
 mod tool;
 mod wire;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -198,29 +199,14 @@ impl TaskClient {
             .map_err(|trouble| trouble.into_error("server/discover"))
     }
 
-    /// The server's tools, of all pages.
+    /// The server's tools, of all pages. Those whose description cannot be read, or
+    /// that no client may call as they are described, are left out.
     ///
     /// # Errors
     ///
     /// [`ClientError`].
     pub async fn tools(&self) -> Result<Vec<ToolInfo>, ClientError> {
-        let mut tools = Vec::new();
-        let mut cursor = None;
-        loop {
-            let params = match &cursor {
-                Some(cursor) => json!({ "cursor": cursor }),
-                None => json!({}),
-            };
-            let method = "tools/list";
-            let page = self.inner.request(method, &params).await?;
-            let page: tool::Page = wire::complete(method, &page)?;
-            tools.extend(page.tools);
-            // A server that gives one cursor again and again has no end.
-            match page.next_cursor {
-                Some(next) if cursor.as_ref() != Some(&next) => cursor = Some(next),
-                _ => return Ok(tools),
-            }
-        }
+        self.inner.tools().await
     }
 
     /// Calls a tool with the options of the client. The arguments are an object;
@@ -321,6 +307,40 @@ impl TaskClient {
 }
 
 impl Inner {
+    async fn tools(&self) -> Result<Vec<ToolInfo>, ClientError> {
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        let mut seen = HashSet::new();
+        loop {
+            let params = match &cursor {
+                Some(cursor) => json!({ "cursor": cursor }),
+                None => json!({}),
+            };
+            let method = "tools/list";
+            let page = self.request(method, &params).await?;
+            let page: tool::Page = wire::complete(method, &page)?;
+            let listed = page.tools();
+            #[cfg(feature = "client")]
+            let listed = listed.filter(|tool| self.may_be_called(tool));
+            tools.extend(listed);
+            // A server that gives a cursor again has no end.
+            match page.next_cursor {
+                Some(next) if seen.insert(next.clone()) => cursor = Some(next),
+                _ => return Ok(tools),
+            }
+        }
+    }
+
+    #[cfg(feature = "client")]
+    fn may_be_called(&self, tool: &ToolInfo) -> bool {
+        let learnt = self.link.learn(tool);
+        if let Err(problem) = &learnt {
+            let name = &tool.name;
+            tracing::warn!("the tool `{name}` is left out, for its `x-mcp-header`: {problem}");
+        }
+        learnt.is_ok()
+    }
+
     /// Sends a request that does no harm if it is received twice, and sends it
     /// again if need be.
     async fn request(

@@ -20,14 +20,12 @@ pub struct ToolInfo {
     pub input_schema: Arc<RawValue>,
     /// The JSON Schema of its structured result.
     pub output_schema: Option<Arc<RawValue>>,
-    #[serde(default)]
-    execution: Execution,
+    execution: Option<Execution>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Execution {
-    #[serde(default)]
     task_support: Option<TaskSupport>,
 }
 
@@ -47,7 +45,7 @@ impl ToolInfo {
     /// Whether its calls become tasks, where the server says so: nothing in the
     /// protocol obliges it to.
     pub fn task_support(&self) -> Option<TaskSupport> {
-        self.execution.task_support
+        self.execution?.task_support
     }
 }
 
@@ -55,6 +53,20 @@ impl ToolInfo {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Page {
-    pub(super) tools: Vec<ToolInfo>,
+    tools: Vec<Box<RawValue>>,
     pub(super) next_cursor: Option<String>,
+}
+
+impl Page {
+    /// Those of its tools that can be read: one that cannot does not hide the others.
+    pub(super) fn tools(&self) -> impl Iterator<Item = ToolInfo> {
+        self.tools.iter().filter_map(|tool| {
+            let read = serde_json::from_str(tool.get());
+            read.inspect_err(|error| {
+                let start: String = tool.get().chars().take(100).collect();
+                tracing::warn!("a tool of the server is left out ({error}): {start}");
+            })
+            .ok()
+        })
+    }
 }

@@ -14,6 +14,8 @@ use serde_json::{Map, Value};
 use super::{ClientError, Progress, QuestionKind};
 use crate::protocol::{ContentBlock, META_PROGRESS, ProtocolError, TaskStatus, ToolResult};
 
+const CALL: &str = "tools/call";
+
 /// What a tool call returned.
 #[derive(Debug)]
 pub(super) enum Called {
@@ -59,7 +61,7 @@ pub(super) fn called(reply: &RawValue, tasks_declared: bool) -> Result<Called, C
         input_requests: Requests,
         request_state: Option<Box<RawValue>>,
     }
-    let method = "tools/call";
+    let method = CALL;
     match result_type(method, reply)?.as_str() {
         "complete" => tool_result(method, reply).map(Called::Result),
         "input_required" => {
@@ -141,8 +143,8 @@ fn task_of(method: &str, reply: &RawValue) -> Result<TaskSeen, ClientError> {
         input_requests: Requests,
         result: Option<Box<RawValue>>,
         error: Option<ProtocolError>,
-        #[serde(rename = "_meta", default)]
-        meta: Map<String, Value>,
+        #[serde(rename = "_meta")]
+        meta: Option<Map<String, Value>>,
     }
     let task: Task = read(method, reply)?;
     let result = task.result.filter(|_| task.status == TaskStatus::Completed);
@@ -157,10 +159,13 @@ fn task_of(method: &str, reply: &RawValue) -> Result<TaskSeen, ClientError> {
             format!("a task with the status `{what}` without its outcome"),
         ))
     };
-    match task.status {
-        TaskStatus::Completed if result.is_none() => return missing("completed"),
-        TaskStatus::Failed if task.error.is_none() => return missing("failed"),
-        _ => {}
+    // The reply to a call never has it (P10), even if the task has ended meanwhile.
+    if method != CALL {
+        match task.status {
+            TaskStatus::Completed if result.is_none() => return missing("completed"),
+            TaskStatus::Failed if task.error.is_none() => return missing("failed"),
+            _ => {}
+        }
     }
     Ok(TaskSeen {
         id: task.id.into(),
@@ -172,7 +177,10 @@ fn task_of(method: &str, reply: &RawValue) -> Result<TaskSeen, ClientError> {
             .and_then(|at| DateTime::parse_from_rfc3339(&at).ok()),
         ttl_ms: task.ttl_ms.map(whole),
         poll_interval: task.poll_interval_ms.map(whole).map(Duration::from_millis),
-        progress: task.meta.get(META_PROGRESS).and_then(progress),
+        progress: task
+            .meta
+            .as_ref()
+            .and_then(|meta| progress(meta.get(META_PROGRESS)?)),
         questions: task.input_requests.questions(),
         result,
         error: task.error,
@@ -200,20 +208,19 @@ fn tool_result(method: &str, reply: &RawValue) -> Result<ToolResult, ClientError
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Read {
-        #[serde(default)]
-        content: Vec<ContentBlock>,
+        // `null` is what some servers write for what there is not.
+        content: Option<Vec<ContentBlock>>,
         structured_content: Option<Box<RawValue>>,
-        #[serde(default)]
-        is_error: bool,
-        #[serde(rename = "_meta", default)]
-        meta: Map<String, Value>,
+        is_error: Option<bool>,
+        #[serde(rename = "_meta")]
+        meta: Option<Map<String, Value>>,
     }
     let result: Read = read(method, reply)?;
     Ok(ToolResult {
-        content: result.content,
+        content: result.content.unwrap_or_default(),
         structured: result.structured_content.map(Arc::from),
-        is_error: result.is_error,
-        meta: result.meta,
+        is_error: result.is_error.unwrap_or_default(),
+        meta: result.meta.unwrap_or_default(),
     })
 }
 
@@ -290,6 +297,28 @@ mod tests {
         assert!(matches!(called(&reply, true), Ok(Called::Task(_))));
         let error = task(&reply).unwrap_err().to_string();
         assert!(error.contains("type `task`"), "{error}");
+    }
+
+    #[test]
+    fn what_is_null_is_not_there() {
+        let reply = raw(r#"{"content":null,"structuredContent":null,"isError":null,"_meta":null}"#);
+        let Ok(Called::Result(result)) = called(&reply, false) else {
+            panic!("no result");
+        };
+        assert!(result.content.is_empty() && !result.is_error);
+        let reply = raw(
+            r#"{"taskId":"a","status":"working","statusMessage":null,"ttlMs":null,
+                "pollIntervalMs":null,"inputRequests":null,"result":null,"error":null,"_meta":null}"#,
+        );
+        assert_eq!(task(&reply).unwrap().status, TaskStatus::Working);
+    }
+
+    #[test]
+    fn a_call_may_become_a_task_that_has_ended_already() {
+        for status in ["completed", "failed", "cancelled"] {
+            let json = format!(r#"{{"resultType":"task","taskId":"a","status":"{status}"}}"#);
+            assert!(matches!(called(&raw(&json), true), Ok(Called::Task(_))));
+        }
     }
 
     #[test]

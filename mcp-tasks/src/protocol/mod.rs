@@ -17,6 +17,8 @@ mod icon;
 mod input;
 mod jsonrpc;
 mod meta;
+#[cfg(any(feature = "http", feature = "client"))]
+mod mirrored;
 mod roots;
 mod sampling;
 mod task;
@@ -32,6 +34,10 @@ pub use input::InputKind;
 pub use jsonrpc::{Malformed, Message, MessageKind, Reply};
 pub(crate) use jsonrpc::{Params, object, text};
 pub use meta::RequestMeta;
+#[cfg(any(feature = "http", feature = "client"))]
+pub(crate) use mirrored::MirroredArgument;
+#[cfg(feature = "http")]
+pub(crate) use mirrored::{MIRROR, Misplaced};
 pub use roots::Root;
 pub use sampling::{ModelReply, ModelRequest};
 pub(crate) use task::Meta;

@@ -4,34 +4,22 @@
 //! by the header and the function must see the same value. For the tools of a
 //! wrapped handler rmcp sees to that.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use http::{HeaderMap, HeaderName};
+use http::HeaderMap;
 use serde_json::Value;
 
 use super::headers::{mismatch, missing, refusal, single, unwrapped};
 use crate::Error;
-use crate::protocol::{Message, ProtocolError};
+use crate::protocol::{MIRROR, Message, MirroredArgument, Misplaced, ProtocolError};
 use crate::runtime::{Runtime, Tool};
-
-const KEYWORD: &str = "x-mcp-header";
 
 /// Beyond this a number may not be the same everywhere.
 const SAFE: f64 = 9_007_199_254_740_991.0;
 
-/// What a header may carry.
-const TYPES: [&str; 3] = ["string", "integer", "boolean"];
-
 /// The arguments with a header, by tool.
 #[derive(Debug, Default)]
-pub(super) struct MirroredArguments(HashMap<String, Vec<Argument>>);
-
-#[derive(Debug)]
-struct Argument {
-    header: String,
-    /// The properties that lead to it, from the arguments as a whole.
-    path: Vec<String>,
-}
+pub(super) struct MirroredArguments(HashMap<String, Vec<MirroredArgument>>);
 
 impl MirroredArguments {
     /// Reads the schemas of all tools.
@@ -45,7 +33,7 @@ impl MirroredArguments {
         for tool in runtime.tools() {
             let arguments = read(tool).map_err(|words| {
                 let name = tool.name();
-                Error::Config(format!("tool `{name}`, `{KEYWORD}`: {words}"))
+                Error::Config(format!("tool `{name}`, `{MIRROR}`: {words}"))
             })?;
             if !arguments.is_empty() {
                 all.insert(tool.name().to_owned(), arguments);
@@ -77,33 +65,32 @@ impl MirroredArguments {
         let arguments: Value = arguments.unwrap_or_default();
         mirrored
             .iter()
-            .try_for_each(|argument| argument.check(headers, &arguments))
+            .try_for_each(|argument| check(argument, headers, &arguments))
     }
 }
 
-impl Argument {
-    fn check(&self, headers: &HeaderMap, arguments: &Value) -> Result<(), ProtocolError> {
-        let mut path = self.path.iter();
-        let value = path.try_fold(arguments, |value, step| value.get(step));
-        let value = value.filter(|value| !value.is_null());
-        match (single(headers, &self.header)?, value) {
-            (None, None) => Ok(()),
-            (None, Some(_)) => Err(missing(&self.header)),
-            (Some(_), None) => Err(refusal(format!(
-                "header `{}` is there, but the argument `{}` is not",
-                self.header,
-                self.path.join(".")
-            ))),
-            (Some(header), Some(value)) => {
-                let header = unwrapped(&self.header, header)?;
-                if says(&header, value) {
-                    return Ok(());
-                }
-                let value = value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned);
-                Err(mismatch(&self.header, &header, &value))
+fn check(
+    argument: &MirroredArgument,
+    headers: &HeaderMap,
+    arguments: &Value,
+) -> Result<(), ProtocolError> {
+    let name = &argument.header;
+    match (single(headers, name)?, argument.value(arguments)) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(missing(name)),
+        (Some(_), None) => Err(refusal(format!(
+            "header `{name}` is there, but the argument `{}` is not",
+            argument.path.join(".")
+        ))),
+        (Some(header), Some(value)) => {
+            let header = unwrapped(name, header)?;
+            if says(&header, value) {
+                return Ok(());
             }
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            Err(mismatch(name, &header, &value))
         }
     }
 }
@@ -126,86 +113,16 @@ fn says(header: &str, value: &Value) -> bool {
     }
 }
 
-fn read(tool: &Tool) -> Result<Vec<Argument>, String> {
+fn read(tool: &Tool) -> Result<Vec<MirroredArgument>, String> {
     let schema = &tool.listing()["inputSchema"];
-    let mut arguments = Vec::new();
-    collect(schema, &mut Vec::new(), &mut arguments)?;
-    if annotations(schema) > arguments.len() {
-        return Err(
-            "it may only stand on an argument or, in an argument that is an object, on a member \
-             that is described in its place; write `#[schemars(inline)]` on the member's type"
-                .to_owned(),
-        );
-    }
-    let mut names = HashSet::new();
-    let twice = arguments
-        .iter()
-        .find(|argument| !names.insert(argument.header.to_ascii_lowercase()));
-    twice.map_or(Ok(()), |argument| {
-        Err(format!("`{}` is there twice", argument.header))
-    })?;
-    Ok(arguments)
-}
-
-/// Finds what is annotated and can be reached by `properties` alone.
-fn collect(
-    schema: &Value,
-    path: &mut Vec<String>,
-    found: &mut Vec<Argument>,
-) -> Result<(), String> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, property) in properties.into_iter().flatten() {
-        path.push(name.clone());
-        if let Some(annotation) = property.get(KEYWORD) {
-            found.push(argument(path, property, annotation)?);
+    MirroredArgument::all(schema).map_err(|misplaced| match misplaced {
+        Misplaced::Elsewhere => {
+            format!("{misplaced}; write `#[schemars(inline)]` on the member's type")
         }
-        collect(property, path, found)?;
-        path.pop();
-    }
-    Ok(())
-}
-
-fn argument(path: &[String], property: &Value, annotation: &Value) -> Result<Argument, String> {
-    let shown = path.join(".");
-    let name = annotation
-        .as_str()
-        .filter(|name| !name.is_empty())
-        .ok_or_else(|| format!("the header of `{shown}` must be a text, as in `\"Region\"`"))?;
-    let header = format!("Mcp-Param-{name}");
-    if HeaderName::from_bytes(header.as_bytes()).is_err() {
-        return Err(format!(
-            "`{name}` of `{shown}` cannot be part of a header's name"
-        ));
-    }
-    let kind = property.get("type");
-    if !kind
-        .and_then(Value::as_str)
-        .is_some_and(|kind| TYPES.contains(&kind))
-    {
-        let kind = kind.map_or_else(|| "not said".to_owned(), Value::to_string);
-        return Err(format!(
-            "a header carries a `string`, an `integer` or a `boolean`; the type of `{shown}` is \
-             {kind} (for an argument that may be missing write `#[arg(default = ..)]` instead of \
-             an `Option`)"
-        ));
-    }
-    Ok(Argument {
-        header,
-        path: path.to_vec(),
+        Misplaced::Type { .. } => format!(
+            "{misplaced} (for an argument that may be missing write `#[arg(default = ..)]` \
+             instead of an `Option`)"
+        ),
+        _ => misplaced.to_string(),
     })
-}
-
-/// How many annotations there are, wherever they stand.
-fn annotations(schema: &Value) -> usize {
-    match schema {
-        Value::Array(schemas) => schemas.iter().map(annotations).sum(),
-        Value::Object(members) => members
-            .iter()
-            .filter(|(keyword, _)| {
-                !matches!(keyword.as_str(), "default" | "const" | "enum" | "examples")
-            })
-            .map(|(keyword, member)| usize::from(keyword == KEYWORD) + annotations(member))
-            .sum(),
-        _ => 0,
-    }
 }

@@ -84,6 +84,8 @@ fn serve(vice: &str, message: &Value) {
         "junk" => {
             let mut out = std::io::stdout().lock();
             let _ = out.write_all(b"Debugger attached.\n{\n\xff\xfe\n[]\n\"\"\n7\n\n");
+            // The mark of UTF-8, before the message.
+            let _ = out.write_all(b"\xef\xbb\xbf");
         }
         "endless" if message["method"] == "tools/call" => loop {
             let mut out = std::io::stdout().lock();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use mcp_tasks::client::{Answer, CallError, ClientError, Question, TaskClient};
+use mcp_tasks::client::{Answer, CallError, ClientError, Question, QuestionKind, TaskClient};
 use mcp_tasks_tests::PATIENCE;
 use mcp_tasks_tests::scripted::{Asked, Scripted, events, reply, silence_after, text as body};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(crate) fn done() -> Value {
 }
 
 /// A task with this status, and these members besides.
-fn task(status: &str, besides: &Value) -> Value {
+pub(crate) fn task(status: &str, besides: &Value) -> Value {
     let mut task = json!({
         "resultType": "complete",
         "taskId": "t",
@@ -36,17 +36,17 @@ fn task(status: &str, besides: &Value) -> Value {
     task
 }
 
-fn created(besides: &Value) -> Value {
+pub(crate) fn created(besides: &Value) -> Value {
     let mut task = task("working", besides);
     task["resultType"] = json!("task");
     task
 }
 
-fn completed() -> Value {
+pub(crate) fn completed() -> Value {
     task("completed", &json!({ "result": done() }))
 }
 
-fn asking(keys: &[&str]) -> Value {
+pub(crate) fn asking(keys: &[&str]) -> Value {
     let form = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
     let mut requests = json!({});
     for key in keys {
@@ -56,8 +56,26 @@ fn asking(keys: &[&str]) -> Value {
     task("input_required", &json!({ "inputRequests": requests }))
 }
 
+/// Answers with the names of the fields.
+pub(crate) async fn parrot_form(question: Question) -> Option<Answer> {
+    let QuestionKind::Form { form, .. } = &question.kind else {
+        return None;
+    };
+    let names: Vec<_> = form.fields().map(|(name, _)| name).collect();
+    Answer::accept(json!({ "fields": names.join(", ") })).ok()
+}
+
+/// Agrees to tell of the task, and says this of it, and nothing more.
+pub(crate) fn silent_listener(asked: &Asked, told: &Value) -> Response {
+    let agreed = json!({ "notifications": { "taskIds": ["t"] } });
+    silence_after(&[
+        asked.told("notifications/subscriptions/acknowledged", agreed),
+        asked.told("notifications/tasks", told.clone()),
+    ])
+}
+
 /// A client of a server whose tool is a task, and which says this of it.
-async fn task_of(
+pub(crate) async fn task_of(
     script: impl Fn(&Asked) -> Option<Response> + Send + Sync + 'static,
 ) -> (Scripted, TaskClient) {
     serving(move |asked| {
@@ -82,7 +100,7 @@ pub(crate) async fn serving(
 }
 
 /// What becomes of a call whose tool is answered with this.
-async fn called(answer: impl Fn(&Asked) -> Response + Send + Sync + 'static) -> String {
+pub(crate) async fn called(answer: impl Fn(&Asked) -> Response + Send + Sync + 'static) -> String {
     let script = move |asked: &Asked| (asked.method() == "tools/call").then(|| answer(asked));
     let (server, client) = serving(script).await;
     let outcome = outcome!(client.call("any", ()));

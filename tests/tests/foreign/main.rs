@@ -5,6 +5,7 @@
 mod connections;
 mod hostile;
 mod processes;
+mod strange;
 mod theirs;
 
 use std::process::Command;

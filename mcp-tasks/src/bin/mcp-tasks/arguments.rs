@@ -180,6 +180,7 @@ mod tests {
                 "ratio":{"type":["number","null"]},
                 "dry":{"type":"boolean"},
                 "tags":{"type":"array","items":{"type":"string"}},
+                "ids":{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"null"}]},
                 "more":{"type":"object"},
                 "env":{"$ref":"#/$defs/Env"},
                 "any":{}},
@@ -235,13 +236,15 @@ mod tests {
                 "dry=yes",
                 "tags=a",
                 "tags=b,c",
+                "ids=1",
+                "ids=2",
                 r#"more={"a":[1]}"#,
                 "env=staging",
                 "any=7",
             ]),
             Ok(json!({
                 "service": "42", "percent": 5, "ratio": 0.5, "dry": true,
-                "tags": ["a", "b,c"], "more": {"a": [1]}, "env": "staging", "any": 7,
+                "tags": ["a", "b,c"], "ids": [1, 2], "more": {"a": [1]}, "env": "staging", "any": 7,
             }))
         );
         assert_eq!(

@@ -1,5 +1,6 @@
 //! Answers that were given beforehand: in a file, or on the command line.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -20,7 +21,13 @@ pub(crate) struct Given {
     flags: Vec<Pair>,
     /// The keys of the questions that there were.
     asked: Vec<String>,
+    /// How often each key has been answered.
+    used: HashMap<String, usize>,
 }
+
+/// How often one answer is given to a server that asks again: there are such that ask
+/// until they hear what they want to.
+const AGAIN: usize = 6;
 
 /// What stands in a file for one question.
 #[derive(Clone, Debug, Deserialize)]
@@ -100,12 +107,31 @@ impl Given {
         keys.collect()
     }
 
+    /// The answer to a question, if there is one, which is about to be sent.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, in words; or that it was given often enough.
+    pub(crate) fn take(&mut self, question: &Question) -> Result<Option<Reply>, String> {
+        let reply = self.reply(question)?;
+        if reply.is_some() {
+            let used = self.used.entry(question.key.to_string()).or_default();
+            *used += 1;
+            if *used > AGAIN {
+                return Err(format!(
+                    "it was given {AGAIN} times, and the server asks again"
+                ));
+            }
+        }
+        Ok(reply)
+    }
+
     /// The answer to a question, if there is one.
     ///
     /// # Errors
     ///
     /// What does not fit, in words.
-    pub(crate) fn reply(&self, question: &Question) -> Result<Option<Reply>, String> {
+    fn reply(&self, question: &Question) -> Result<Option<Reply>, String> {
         let key = &*question.key;
         let mut found = Vec::new();
         for pair in &self.flags {
@@ -198,11 +224,12 @@ fn word_reply(word: Word, kind: &QuestionKind) -> Result<Reply, String> {
     })
 }
 
-/// Holds an answer to its form, with the defaults of what is left out.
+/// Holds an answer to its form, with the defaults of what is left out, as they stand in
+/// a form that is filled in by hand. What is to be left empty in spite of its default is
+/// `null`.
 fn judge(form: &Form, mut content: Map<String, Value>) -> Result<Content, String> {
     for (name, field) in form.fields() {
-        if form.is_required(name)
-            && !content.contains_key(name)
+        if !content.contains_key(name)
             && let Some(default) = field.kind.default_value()
         {
             content.insert(name.to_owned(), default);
@@ -212,4 +239,40 @@ fn judge(form: &Form, mut content: Map<String, Value>) -> Result<Content, String
         let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
         words.join("; ")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_has_its_default_unless_it_is_null() {
+        let form: Form = serde_json::from_value(json!({
+            "type": "object",
+            "properties": {
+                "zone": { "type": "string", "default": "west" },
+                "percent": { "type": "integer", "default": 10 },
+                "remark": { "type": "string" },
+            },
+            "required": ["zone"],
+        }))
+        .unwrap();
+        let filled = |content: Value| {
+            let Value::Object(content) = content else {
+                panic!("no object")
+            };
+            judge(&form, content).map(|content| serde_json::to_value(content).unwrap())
+        };
+        assert_eq!(
+            filled(json!({})),
+            Ok(json!({ "zone": "west", "percent": 10 }))
+        );
+        assert_eq!(
+            filled(json!({ "zone": "east", "percent": null })),
+            Ok(json!({ "zone": "east" }))
+        );
+        assert!(filled(json!({ "zone": null })).is_err());
+    }
 }

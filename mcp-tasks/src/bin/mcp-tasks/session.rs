@@ -253,7 +253,7 @@ impl<'a> Session<'a> {
             let refusal = questions.refusals.get(&question.key).cloned();
             let given = match refusal {
                 Some(refusal) => Err(refusal),
-                None => self.given.reply(&question).map_err(|words| Refusal {
+                None => self.given.take(&question).map_err(|words| Refusal {
                     words,
                     content: None,
                 }),

@@ -41,6 +41,10 @@ impl Driver {
         // It was looked at just now.
         let mut following = Following::new(Arc::clone(&seen.id), &self.inner, Instant::now());
         following.next_poll = Instant::now() + pace::interval(following.interval, false);
+        if seen.status.is_terminal() {
+            // It is done already, and how is in the reply to a poll.
+            following.next_poll = Instant::now();
+        }
         match self.saw(&mut following, seen).await {
             Some(outcome) => self.ended(outcome).await,
             None => self.drive(following).await,
@@ -249,19 +253,26 @@ impl Driver {
                 None
             }
             Heard::Deaf => {
-                following.is_listening = false;
-                following.schedule();
+                if std::mem::take(&mut following.is_listening) {
+                    following.look_soon();
+                }
                 None
             }
             Heard::Task(task) => match wire::notified(&task) {
-                Ok(seen) if seen.id == following.id => {
+                Ok(seen) if seen.id != following.id => None,
+                Ok(seen) if following.is_news(&seen) => {
                     following.is_stale = following.is_polling;
                     self.saw(following, seen).await
                 }
-                Ok(_) => None,
+                // Old, or by another clock.
+                Ok(_) => {
+                    following.look_soon();
+                    None
+                }
                 // The next poll tells more.
                 Err(error) => {
                     tracing::debug!("{error}");
+                    following.look_soon();
                     None
                 }
             },
@@ -315,9 +326,7 @@ impl Driver {
     async fn saw(&mut self, following: &mut Following, mut seen: TaskSeen) -> Option<Outcome> {
         following.failed = 0;
         following.silent_since = None;
-        if !following.is_news(&seen) {
-            return None;
-        }
+        following.updated_at = seen.updated_at;
         following.interval = seen.poll_interval.unwrap_or(pace::DEFAULT_INTERVAL);
         let outcome = match seen.status {
             TaskStatus::Completed => seen.result.take().map(Ok),

@@ -38,7 +38,9 @@ pub(super) struct Following {
     pub(super) is_polling: bool,
     pub(super) is_stale: bool,
     pub(super) failed: u32,
-    /// When the task had changed that was shown last, if the server says.
+    /// When the task had changed that was shown last, if the server says. The clocks of
+    /// a server need not agree, nor go forward only: what is polled counts whatever it
+    /// says.
     pub(super) updated_at: Option<DateTime<FixedOffset>>,
     /// Answers and cancellations that are not acknowledged yet.
     pub(super) on_their_way: usize,
@@ -92,18 +94,23 @@ impl Following {
         });
     }
 
-    /// Whether this is no older than what was shown last: what is told and what is
-    /// polled come on ways of their own.
-    pub(super) fn is_news(&mut self, seen: &TaskSeen) -> bool {
+    /// Whether what the server has told is no older than what was shown last: what is
+    /// told and what is polled come on ways of their own.
+    pub(super) fn is_news(&self, seen: &TaskSeen) -> bool {
         let is_older = matches!(
             (seen.updated_at, self.updated_at),
             (Some(seen), Some(shown)) if seen < shown
         );
-        if is_older && !seen.status.is_terminal() {
-            return false;
+        !is_older || seen.status.is_terminal()
+    }
+
+    /// Looks again as soon as the server allows, however much it tells by itself. One
+    /// that could not be reached is not bothered sooner for it.
+    pub(super) fn look_soon(&mut self) {
+        if self.failed == 0 {
+            let soon = self.last_poll + pace::interval(self.interval, false);
+            self.next_poll = self.next_poll.min(soon);
         }
-        self.updated_at = seen.updated_at.max(self.updated_at);
-        true
     }
 
     /// When to look again, if all is well.

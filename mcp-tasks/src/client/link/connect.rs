@@ -21,6 +21,9 @@ const ENDING: Duration = Duration::from_millis(500);
 impl Link {
     pub(super) async fn connect(&self) -> Result<Live, ClientError> {
         let mut way = Way::Either;
+        // What was wrong before older sessions were tried, if that was not that the
+        // server is an older one.
+        let mut broken = None;
         loop {
             let attempt = match &self.route {
                 Route::Peer(peer) => return Ok(self.theirs(peer)),
@@ -33,7 +36,13 @@ impl Link {
                 Err(failed) => failed,
             };
             let is_process = matches!(self.route, Route::Stdio(..));
-            way = way.after(&error, is_process).ok_or(words)?;
+            let Some(next) = way.after(&error, is_process) else {
+                return Err(broken.unwrap_or(words));
+            };
+            if matches!(error, ClientInitializeError::ExpectedInitResult(_)) {
+                broken = Some(words);
+            }
+            way = next;
         }
     }
 
@@ -57,7 +66,7 @@ impl Link {
     ) -> Result<Live, (ClientInitializeError, ClientError)> {
         let tap = Arc::new(Tap::new(self.show.clone()));
         let transport = address
-            .transport(&tap)
+            .transport(&tap, self.patience)
             .map_err(|error| (ClientInitializeError::Cancelled, error))?;
         let handler = self.handler(&tap);
         match handler.serve_with_lifecycle(transport, way.mode()).await {
@@ -135,6 +144,9 @@ impl Link {
             ));
         }
         let problem = words(error);
+        if let Some(words) = denied(error) {
+            return ClientError::Denied(format!("{}: {words}", self.name()));
+        }
         ClientError::Connect {
             server: self.name(),
             problem,
@@ -175,9 +187,12 @@ impl Way {
             (Self::Initialize, _) => None,
             // It took its time to start, and was thought to be an older one.
             (Self::Either, Error::ConflictInitResponseId(..)) => Some(Self::Discover),
-            // The same, and it is one.
+            // The same, and it is one; or it says something to what it does not know.
             (Self::Either, Error::UncorrelatedErrorResponse { .. })
-            | (Self::Discover, Error::JsonRpcError(_)) => Some(Self::Initialize),
+            | (Self::Discover, Error::JsonRpcError(_))
+            | (Self::Either | Self::Discover, Error::ExpectedInitResult(_)) => {
+                Some(Self::Initialize)
+            }
             // There are such that end when the first message is another than they
             // expect.
             (_, Error::ConnectionClosed(_) | Error::TransportError { .. }) if is_process => {
@@ -200,15 +215,56 @@ fn speaks_older(versions: &[ProtocolVersion]) -> bool {
     versions.iter().any(ProtocolVersion::has_initialize)
 }
 
+/// That the server lets nobody in without, or with these, credentials, and does not say
+/// which it wants.
+fn denied(error: &ClientInitializeError) -> Option<String> {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => {
+            match Trouble::of_transport(error.error.as_ref()) {
+                Trouble::Denied(words) => Some(words),
+                _ => None,
+            }
+        }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => denied(fallback),
+        _ => None,
+    }
+}
+
 /// Why no connection stands.
 fn words(error: &ClientInitializeError) -> String {
     match error {
         // The type of the transport, which stands before it, is our affair.
         ClientInitializeError::TransportError { error, .. } => {
-            Trouble::of_transport(error.error.as_ref()).words()
+            let words = Trouble::of_transport(error.error.as_ref()).words();
+            if ["404", "405"].iter().any(|status| words.ends_with(status)) {
+                return format!(
+                    "{words}: nothing speaks streamable HTTP there; is the URL's path right? \
+                     (The HTTP with SSE of 2024 is not spoken here)"
+                );
+            }
+            words
         }
         // What it says to what every server knows is what is wrong with it.
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => words(fallback),
+        ClientInitializeError::ExpectedInitResult(_)
+        | ClientInitializeError::ExpectedInitResponse(_) => {
+            "it does not say what an MCP server is to say when it is asked what it is".to_owned()
+        }
+        ClientInitializeError::ConnectionClosed(_) => {
+            "it hung up before it had said what it is".to_owned()
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion {
+            server_supported, ..
+        } => {
+            let theirs: Vec<_> = server_supported.iter().map(ToString::to_string).collect();
+            format!(
+                "it speaks MCP {}, which this client does not",
+                theirs.join(", ")
+            )
+        }
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it said: {} (code {})", error.message, error.code.0)
+        }
         other => trouble::chain(other),
     }
 }

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use http::header::{
-    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use reqwest::{Client, Response, StatusCode};
 use rmcp::model::{
@@ -21,11 +22,15 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
+use super::mirrors::Mirrors;
 use super::tap::Tap;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
+
+/// A header that no request of an older session has.
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
 type Fault = StreamableHttpError<reqwest::Error>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
@@ -36,11 +41,16 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 pub(in crate::client) struct Http {
     client: Client,
     tap: Arc<Tap>,
+    mirrors: Arc<Mirrors>,
 }
 
 impl Http {
-    pub(in crate::client) fn new(client: Client, tap: Arc<Tap>) -> Self {
-        Self { client, tap }
+    pub(in crate::client) fn new(client: Client, tap: Arc<Tap>, mirrors: Arc<Mirrors>) -> Self {
+        Self {
+            client,
+            tap,
+            mirrors,
+        }
     }
 
     /// The same events, with each message seen by the tap.
@@ -107,7 +117,7 @@ impl Http {
             if media_type != JSON {
                 return Err(StreamableHttpError::UnexpectedContentType(Some(media_type)));
             }
-            let reply = self.see(&body)?;
+            let reply = about(self.see(&body)?, message);
             if !answers(&reply, message) {
                 let text = String::from_utf8_lossy(&body);
                 let words = format!("a reply to something else: {}", shortened(&text));
@@ -118,14 +128,9 @@ impl Http {
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return Err(refused);
         }
-        match serde_json::from_slice(&body) {
-            Ok(ServerJsonRpcMessage::Error(mut error)) => {
-                // A server that knows no `server/discover` may refuse it before it
-                // has read the id; rmcp goes by the error, and needs the id.
-                if let Some(id) = discovery(message) {
-                    error.id = Some(id);
-                }
-                let error = JsonRpcMessage::Error(error);
+        match self.see(&body) {
+            Ok(error @ ServerJsonRpcMessage::Error(_)) => {
+                let error = about(error, message);
                 Ok(StreamableHttpPostResponse::Json(error, session))
             }
             _ if status.is_client_error() && !in_session => {
@@ -168,6 +173,7 @@ impl StreamableHttpClient for Http {
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let text = self.tap.sending(&message)?;
+        let is_modern = headers.contains_key(&METHOD);
         let mut request = self
             .client
             .post(&*uri)
@@ -175,6 +181,10 @@ impl StreamableHttpClient for Http {
             .header(CONTENT_TYPE, JSON)
             .headers(headers.into_iter().collect())
             .body(text);
+        if is_modern && let ClientJsonRpcMessage::Request(message) = &message {
+            let mirrored = self.mirrors.headers(&message.request);
+            request = request.headers(mirrored.into_iter().collect());
+        }
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
@@ -242,6 +252,19 @@ fn discovery(message: &ClientJsonRpcMessage) -> Option<rmcp::model::RequestId> {
     }
 }
 
+/// An error that comes as the reply to a request is about that request, whatever id
+/// it bears: there are servers that refuse before they have read it, and whoever waits
+/// goes by the id.
+fn about(reply: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> ServerJsonRpcMessage {
+    match (reply, message) {
+        (JsonRpcMessage::Error(mut error), ClientJsonRpcMessage::Request(request)) => {
+            error.id = Some(request.id.clone());
+            JsonRpcMessage::Error(error)
+        }
+        (reply, _) => reply,
+    }
+}
+
 /// Whether a message is the reply to another.
 fn answers(reply: &ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> bool {
     let ClientJsonRpcMessage::Request(request) = message else {
@@ -264,6 +287,16 @@ fn refusal(status: StatusCode, headers: &HeaderMap) -> Fault {
         }
         (StatusCode::FORBIDDEN, Some(challenge)) => {
             StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None))
+        }
+        _ if status.is_redirection() => {
+            let elsewhere = header(LOCATION).unwrap_or("nowhere");
+            let end = elsewhere.find(['?', '#']).unwrap_or(elsewhere.len());
+            unexpected(format!(
+                "the server sends requests on to `{}` (HTTP status {}), where they are not sent \
+                 by themselves; give that URL if it is right",
+                &elsewhere[..end],
+                status.as_u16()
+            ))
         }
         _ => {
             let wait = header(RETRY_AFTER).map(str::to_owned);

@@ -5,6 +5,8 @@ mod connect;
 mod desk;
 #[cfg(feature = "client")]
 mod http;
+#[cfg(feature = "client")]
+mod mirrors;
 mod stdio;
 mod tap;
 mod trouble;
@@ -30,6 +32,8 @@ use desk::Handler;
 pub(super) use desk::{Desk, Seated};
 #[cfg(feature = "client")]
 pub(in crate::client) use http::Http;
+#[cfg(feature = "client")]
+pub(in crate::client) use mirrors::Mirrors;
 pub(super) use stdio::Launch;
 pub use tap::Direction;
 use tap::Slot;
@@ -142,6 +146,22 @@ impl Link {
             #[cfg(feature = "client")]
             Route::Http(address) => Some(ServerAddress::Http(address.url().to_owned())),
             Route::Peer(_) => None,
+        }
+    }
+
+    /// Takes note of a tool that is called over HTTP.
+    ///
+    /// # Errors
+    ///
+    /// Why such a tool is not to be shown to anybody.
+    #[cfg(feature = "client")]
+    pub(super) fn learn(&self, tool: &super::ToolInfo) -> Result<(), String> {
+        match &self.route {
+            Route::Http(address) => {
+                let schema = tool.input_schema.get();
+                address.mirrors().learn(&tool.name, schema)
+            }
+            Route::Stdio(..) | Route::Peer(_) => Ok(()),
         }
     }
 

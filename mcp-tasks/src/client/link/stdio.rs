@@ -212,9 +212,11 @@ impl Transport<RoleClient> for Lines {
                 _ => return None,
             }
             let line = String::from_utf8_lossy(&self.line);
-            let seen = self.tap.see(line.trim());
+            // There are runtimes that begin what they write with the mark of its encoding.
+            let text = line.trim_start_matches('\u{feff}').trim();
+            let seen = self.tap.see(text);
             if let Err(error) = &seen
-                && !line.trim().is_empty()
+                && !text.is_empty()
             {
                 tracing::warn!("the server wrote a line that is no message: {error}");
             }

@@ -12,8 +12,8 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, GetExtensions, RequestId, ServerJsonRpcMessage,
 };
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::client::Progress;
@@ -150,6 +150,9 @@ impl Tap {
                     let stand_in = serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": {} });
                     return serde_json::from_value(stand_in);
                 }
+                if let Some(completed) = discovered(&id, &result) {
+                    return Ok(completed);
+                }
             }
             Envelope {
                 id: Some(id),
@@ -224,6 +227,29 @@ impl Tap {
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a server says of itself, with how long it may be kept, which matters to nobody
+/// here and which there are servers that leave out; rmcp takes nothing without it.
+fn discovered(id: &RequestId, result: &RawValue) -> Option<ServerJsonRpcMessage> {
+    if !result.get().contains("\"supportedVersions\"") {
+        return None;
+    }
+    let mut result: Map<String, Value> = serde_json::from_str(result.get()).ok()?;
+    result.get("supportedVersions")?.as_array()?;
+    for (name, otherwise) in [
+        ("resultType", Value::from("complete")),
+        ("capabilities", Value::Object(Map::new())),
+        ("ttlMs", Value::from(0)),
+        ("cacheScope", Value::from("private")),
+    ] {
+        let value = result.entry(name).or_insert(Value::Null);
+        if value.is_null() {
+            *value = otherwise;
+        }
+    }
+    let message = serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result });
+    serde_json::from_value(message).ok()
 }
 
 /// An `initialize`: there are no tasks in what it begins (P70), so the client does not

@@ -66,7 +66,8 @@ impl Trouble {
                     .as_deref()
                     .and_then(|value| wait(value, Utc::now()));
                 match http.status {
-                    429 | 503 => Self::Busy { words, wait },
+                    // Timed out, and too early: to come again is what is asked for.
+                    408 | 425 | 429 | 503 => Self::Busy { words, wait },
                     500.. => Self::NoReply(words),
                     401 | 403 => Self::Denied(words),
                     _ => Self::Odd(words),
@@ -78,6 +79,21 @@ impl Trouble {
             Some(
                 StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_),
             ) => Self::Denied("it wants credentials, or others than these".to_owned()),
+            Some(StreamableHttpError::Client(error)) => Self::NoReply(chain(error)),
+            Some(StreamableHttpError::UnexpectedServerResponse(words)) => {
+                Self::NoReply(words.clone().into_owned())
+            }
+            Some(StreamableHttpError::UnexpectedContentType(kind)) => {
+                let kind = kind.as_deref().filter(|kind| !kind.is_empty());
+                let kind = kind.unwrap_or("no type that it names");
+                Self::NoReply(format!(
+                    "it replied with {kind}, which is not what MCP speaks"
+                ))
+            }
+            // It would be as large the next time.
+            Some(StreamableHttpError::ResponseBodyTooLarge { max_size }) => {
+                Self::Odd(format!("the reply is larger than {max_size} bytes"))
+            }
             _ => Self::NoReply(chain(error)),
         }
     }
@@ -135,15 +151,24 @@ impl Trouble {
     }
 }
 
-/// `Retry-After`, as HTTP has it: seconds, or a date (RFC 9110, 10.2.3).
+/// The longest that a server is left alone because it says so: one that says more has
+/// made a mistake, which must not make a call endless.
+#[cfg(feature = "client")]
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// `Retry-After`, as HTTP has it: seconds, or a date (RFC 9110, 10.2.3). One that has
+/// passed, or is now, says nothing of when to come again.
 #[cfg(feature = "client")]
 fn wait(value: &str, now: DateTime<Utc>) -> Option<Duration> {
     let value = value.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let until = DateTime::parse_from_rfc2822(value).ok()?;
-    (until.with_timezone(&Utc) - now).to_std().ok()
+    let wait = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // What no number holds is long.
+        Duration::from_secs(value.parse().unwrap_or(u64::MAX))
+    } else {
+        let until = DateTime::parse_from_rfc2822(value).ok()?;
+        (until.with_timezone(&Utc) - now).to_std().ok()?
+    };
+    (!wait.is_zero()).then(|| wait.min(LONGEST_WAIT))
 }
 
 /// An error with its causes: what a library says last is what has happened.
@@ -175,5 +200,9 @@ mod tests {
         );
         assert_eq!(wait("Mon, 30 Nov 2026 11:00:00 GMT"), None);
         assert_eq!(wait("soon"), None);
+        assert_eq!(wait("0"), None);
+        assert_eq!(wait("18446744073709551615"), Some(LONGEST_WAIT));
+        assert_eq!(wait("99999999999999999999999"), Some(LONGEST_WAIT));
+        assert_eq!(wait("Sun, 30 Nov 2036 12:00:00 GMT"), Some(LONGEST_WAIT));
     }
 }

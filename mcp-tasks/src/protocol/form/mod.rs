@@ -9,6 +9,7 @@ mod faults;
 mod format;
 mod given;
 mod judge;
+mod nullable;
 mod wire;
 mod words;
 

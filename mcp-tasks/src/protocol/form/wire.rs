@@ -9,9 +9,9 @@ use indexmap::{IndexMap, IndexSet};
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
-use super::{Choice, Field, FieldKind, Form, StringFormat};
+use super::{Choice, Field, FieldKind, Form, StringFormat, nullable};
 
 impl Serialize for Form {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -37,15 +37,23 @@ impl<'de> Deserialize<'de> for Form {
         struct Schema {
             #[serde(rename = "type")]
             _kind: ObjectOnly,
-            properties: IndexMap<String, Field>,
+            properties: IndexMap<String, Map<String, Value>>,
             #[serde(default)]
             required: IndexSet<String>,
         }
         let Schema {
-            properties: fields,
+            properties,
             mut required,
             ..
         } = Schema::deserialize(deserializer)?;
+        let read = |(name, keywords)| match nullable::read(keywords) {
+            Ok(field) => Ok((name, field)),
+            Err(problem) => Err(D::Error::custom(format!("field `{name}`: {problem}"))),
+        };
+        let fields = properties
+            .into_iter()
+            .map(read)
+            .collect::<Result<IndexMap<_, _>, D::Error>>()?;
         // Nobody can fill in a field that is not shown.
         required.retain(|name| fields.contains_key(name));
         Ok(Self { fields, required })
@@ -60,9 +68,7 @@ impl Serialize for Field {
 
 impl<'de> Deserialize<'de> for Field {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Keywords::deserialize(deserializer)?
-            .into_field()
-            .map_err(D::Error::custom)
+        nullable::read(Map::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
@@ -79,7 +85,7 @@ enum Type {
 /// Every keyword that a field may have, in the order in which we write them.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Keywords {
+pub(super) struct Keywords {
     r#type: Type,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
@@ -150,7 +156,7 @@ impl Keywords {
         }
     }
 
-    fn into_field(self) -> Result<Field, &'static str> {
+    pub(super) fn into_field(self) -> Result<Field, &'static str> {
         let kind = match self.r#type {
             Type::String => match read_choices(self.r#enum, self.one_of, self.enum_names) {
                 Some(choices) => FieldKind::Select {
@@ -401,13 +407,53 @@ mod tests {
 
     #[test]
     fn what_is_not_flat_is_refused() {
-        for text in [
-            r#"{"type":"array","properties":{}}"#,
-            r#"{"type":"object","properties":{"a":{"type":"object","properties":{}}}}"#,
-            r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}"#,
-            r#"{"type":"object","properties":{"a":{"title":"no type"}}}"#,
+        let array = r#"{"type":"array","properties":{}}"#;
+        assert!(serde_json::from_str::<Form>(array).is_err());
+        for field in [
+            r#"{"type":"object","properties":{}}"#,
+            r#"{"type":"array","items":{"type":"string"}}"#,
+            r#"{"title":"no type"}"#,
+            r#"{"type":["string","integer"]}"#,
+            r#"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#,
+            r#"{"type":"null"}"#,
         ] {
-            assert!(serde_json::from_str::<Form>(text).is_err(), "{text}");
+            let text = format!(r#"{{"type":"object","properties":{{"a":{field}}}}}"#);
+            let error = serde_json::from_str::<Form>(&text).unwrap_err().to_string();
+            assert!(error.contains("field `a`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_may_be_null_is_one_that_may_be_left_empty() {
+        let form = |field: &str| {
+            let text = format!(r#"{{"type":"object","properties":{{"a":{field}}}}}"#);
+            reread(&text)
+        };
+        for (field, read) in [
+            (
+                r#"{"anyOf":[{"type":"string","maxLength":9},{"type":"null"}],"default":null,"title":"A"}"#,
+                r#"{"type":"string","title":"A","maxLength":9}"#,
+            ),
+            (
+                r#"{"type":["integer","null"],"minimum":1,"default":2}"#,
+                r#"{"type":"integer","minimum":1,"default":2}"#,
+            ),
+            (
+                r#"{"oneOf":[{"type":"null"},{"type":"boolean","title":"inner"}]}"#,
+                r#"{"type":"boolean","title":"inner"}"#,
+            ),
+            (
+                r#"{"type":["string","null"],"enum":["x","y",null]}"#,
+                r#"{"type":"string","enum":["x","y"]}"#,
+            ),
+            (r#"{"enum":["x"]}"#, r#"{"type":"string","enum":["x"]}"#),
+            (
+                r#"{"oneOf":[{"const":"x","title":"X"}]}"#,
+                r#"{"type":"string","oneOf":[{"const":"x","title":"X"}]}"#,
+            ),
+        ] {
+            assert_eq!(form(field), form(read), "{field}");
+            assert!(form(field).contains(read), "{}", form(field));
         }
     }
 }

@@ -77,8 +77,7 @@ impl Arguments {
             default: schema.get("default").cloned(),
             min: number(&root, &schema, "minimum"),
             max: number(&root, &schema, "maximum"),
-            items: schema
-                .get("items")
+            items: items(&root, &schema, DEPTH)
                 .map(|items| kinds(&root, items, DEPTH))
                 .unwrap_or_default(),
             name,
@@ -128,10 +127,16 @@ impl Argument {
                 .cloned()
                 .ok_or_else(|| format!("must be one of {}", self.shown_choices()));
         }
-        if self.kinds == [Kind::Array] {
+        if self.is_list() {
             return self.read_list(text);
         }
         read_as(&self.kinds, text).ok_or_else(|| format!("must be {}", in_words(&self.kinds)))
+    }
+
+    /// Whether it is a list, or `null`.
+    fn is_list(&self) -> bool {
+        let mut kinds = self.kinds.iter().filter(|kind| **kind != Kind::Null);
+        kinds.next() == Some(&Kind::Array) && kinds.next().is_none()
     }
 
     /// A list: in JSON, or one item of it.
@@ -153,7 +158,7 @@ impl Argument {
         } else {
             self.shown_choices()
         };
-        if self.kinds == [Kind::Array] && !self.items.is_empty() {
+        if self.is_list() && !self.items.is_empty() {
             about = format!("list of {}", names(&self.items));
         }
         // That a count is not below nothing goes without saying.
@@ -303,6 +308,17 @@ fn kinds(root: &Value, schema: &Value, depth: usize) -> Vec<Kind> {
         }
     }
     found
+}
+
+/// What a list consists of.
+fn items<'a>(root: &'a Value, schema: &'a Value, depth: usize) -> Option<&'a Value> {
+    let inner = || {
+        let mut inner = referred(root, schema)
+            .into_iter()
+            .chain(alternatives(schema));
+        inner.find_map(|schema| items(root, schema, depth.checked_sub(1)?))
+    };
+    schema.get("items").or_else(inner)
 }
 
 fn choices(root: &Value, schema: &Value, depth: usize) -> Vec<Value> {

@@ -25,12 +25,12 @@ const FAREWELL: Duration = Duration::from_secs(5);
 /// Does what the command says.
 pub(crate) async fn run(command: Command) -> Result<Exit, Stop> {
     match command {
-        Command::Call(flags) => call::call(flags).await,
-        Command::Resume(flags) => call::resume(flags).await,
+        Command::Call(flags) => Box::pin(call::call(flags)).await,
+        Command::Resume(flags) => Box::pin(call::resume(flags)).await,
         Command::Answer(flags) => unless_interrupted(Box::pin(answer::answer(flags))).await,
-        Command::Cancel(flags) => unless_interrupted(cancel::cancel(flags)).await,
+        Command::Cancel(flags) => unless_interrupted(Box::pin(cancel::cancel(flags))).await,
         Command::List(flags) => list::list(&flags),
-        Command::Tools(flags) => unless_interrupted(tools::tools(flags)).await,
+        Command::Tools(flags) => unless_interrupted(Box::pin(tools::tools(flags))).await,
         // These need no server, and have been dealt with.
         Command::Inspect(_) | Command::Completions { .. } => Ok(Exit::Done),
     }

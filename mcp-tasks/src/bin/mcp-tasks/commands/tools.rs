@@ -31,31 +31,36 @@ pub(super) async fn tools(flags: flags::Tools) -> Result<Exit, Stop> {
         } else {
             "without tasks"
         };
-        let heading = format!(
-            "{} {}, {tasks} (MCP {})",
-            server.name, server.version, server.protocol_version
-        );
+        let name = format!("{} {}", server.name, server.version);
+        let name = match name.trim() {
+            "" => "a server without a name",
+            name => name,
+        };
+        let heading = format!("{name}, {tasks} (MCP {})", server.protocol_version);
         screen.prose(0, Look::Dim, &heading)?;
     }
     for tool in shown {
         if flags.json {
             json(tool)?;
         } else {
-            show(screen, tool)?;
+            show(screen, tool, server.tasks)?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn show(screen: Screen, tool: &ToolInfo) -> std::io::Result<()> {
+fn show(screen: Screen, tool: &ToolInfo, has_tasks: bool) -> std::io::Result<()> {
     screen.line("")?;
     let mut heading = screen.paint(Look::Bold, harmless(&tool.name));
-    if let Some(support) = tool.task_support() {
-        let words = match support {
-            TaskSupport::Forbidden => "never a task",
-            TaskSupport::Optional => "may be a task",
-            TaskSupport::Required => "always a task",
-        };
+    // Where there are no tasks, that it is none goes without saying.
+    let words = tool.task_support().and_then(|support| match support {
+        TaskSupport::Forbidden if has_tasks => Some("never a task"),
+        TaskSupport::Optional if has_tasks => Some("may be a task"),
+        TaskSupport::Required if has_tasks => Some("always a task"),
+        TaskSupport::Required => Some("only as a task of an older kind, which is not spoken here"),
+        TaskSupport::Forbidden | TaskSupport::Optional => None,
+    });
+    if let Some(words) = words {
         heading = format!("{heading}  {}", screen.paint(Look::Dim, words));
     }
     screen.line(&heading)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_tasks::ToolResult;
 use mcp_tasks::client::{Call, CallError, ClientError, Question, QuestionKind};
-use mcp_tasks::protocol::ProtocolError;
+use mcp_tasks::protocol::{ErrorCode, ProtocolError};
 use serde_json::{Value, json};
 
 use super::{End, Session};
@@ -210,7 +210,12 @@ impl Session<'_> {
                 error: ClientError::Refused { error, .. },
                 ..
             } => {
-                let words = format!("✗ the server refuses: {}", result::error_words(error));
+                let words = result::error_words(error);
+                let words = if error.code == ErrorCode::INVALID_PARAMS {
+                    format!("✗ the server no longer knows the task: {words}")
+                } else {
+                    format!("✗ the server refuses: {words}")
+                };
                 ("failed", Exit::CallFailed, words, Events::error(error))
             }
             error => {
@@ -228,7 +233,7 @@ impl Session<'_> {
         let id_text = id.map(|id| &**id);
         let plain = words.trim_start_matches("✗ ");
         let mut more: Value = more;
-        if let (CallError::Lost { .. }, Exit::NoConnection, Some(id)) = (error, exit, id) {
+        if let Some(id) = id.filter(|_| may_go_on(error)) {
             let resume = self.target.command("resume", id, self.in_book);
             more["resume"] = json!(resume);
             tell_how_to_resume(self.target, id, resume);
@@ -263,6 +268,18 @@ pub(super) fn tell_how_to_resume(target: &Target, id: &str, resume: Vec<String>)
     if target.hides_headers() {
         let words = "and the --header that you gave, whose value is not shown.";
         say(Look::Plain, words);
+    }
+}
+
+/// Whether there may be a task that goes on, and is worth coming back to.
+fn may_go_on(error: &CallError) -> bool {
+    match error {
+        CallError::Lost {
+            error: ClientError::Refused { error, .. },
+            ..
+        } => error.code != ErrorCode::INVALID_PARAMS,
+        CallError::Lost { .. } | CallError::Client(_) => true,
+        _ => false,
     }
 }
 
