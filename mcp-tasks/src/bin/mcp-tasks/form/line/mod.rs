@@ -1,5 +1,8 @@
 //! A line of text that a person types: with the keys that every command line has, a
 //! rule that is told at once, and an end when the question is taken back.
+//!
+//! It is our own because the prompt of `inquire`, which asks for everything else, types
+//! the letter of Ctrl-U, Ctrl-W or Ctrl-A, and waits for a key for as long as none comes.
 
 mod frame;
 mod typed;
