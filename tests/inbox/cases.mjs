@@ -263,6 +263,26 @@ export const cases = {
     await card(page, "choose").waitFor();
   },
 
+  async "whoever signs in again beside the page hears of new questions again"({ server, open }) {
+    await server.asks("ask1");
+    const page = await open({ expected: "status of 401" });
+    const url = /\/inbox\?(events)?$/;
+    let looks = 0;
+    await page.route(url, (route) => {
+      if (!route.request().url().endsWith("events")) looks++;
+      return route.fulfill({ status: 401 });
+    });
+    await page.reload();
+    await page.getByText("The connection is lost").waitFor();
+    while (!looks) await frame(page);
+    await page.unroute(url);
+    const form = card(page, "ask1");
+    await form.getByRole("textbox").fill("mine");
+    await form.getByRole("button", { name: "Answer" }).click();
+    await note(page).filter({ hasText: "Your answer was recorded." }).waitFor();
+    await page.getByText("New questions appear by themselves.").waitFor();
+  },
+
   async "what is wrong is said at the field and above, and nothing is lost"({ server, open, shot }) {
     await server.asks("confirm");
     const task = await server.asks("form");

@@ -119,7 +119,10 @@ impl HttpAddress {
 fn resumption(patience: Duration) -> ExponentialBackoff {
     /// What is waited at most before the next attempt.
     const LONGEST: Duration = Duration::from_secs(8);
+    /// Whoever waits for longer than that may be said to wait for ever.
+    const FOR_EVER: Duration = Duration::from_secs(7 * 24 * 3600);
 
+    let patience = patience.min(FOR_EVER);
     let mut resumption = ExponentialBackoff::default();
     resumption.max_delay = Some(LONGEST);
     let mut waited = Duration::ZERO;
@@ -187,5 +190,6 @@ mod tests {
             pauses.for_each(|pause| waited += pause);
             assert!((least..=patience).contains(&waited.as_secs()), "{waited:?}");
         }
+        assert!(resumption(Duration::MAX).max_times.is_some());
     }
 }

@@ -23,7 +23,7 @@ pub struct ToolInfo {
     execution: Option<Execution>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Execution {
     task_support: Option<TaskSupport>,

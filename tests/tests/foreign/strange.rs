@@ -147,6 +147,13 @@ async fn too_late_and_too_early_are_no_end() {
 }
 
 #[tokio::test]
+async fn a_call_that_has_timed_out_is_not_made_again() {
+    // As what stands in front of a server says when the server takes long.
+    let said = called(|_| StatusCode::REQUEST_TIMEOUT.into_response()).await;
+    assert!(said.contains("408") && said.contains("may"), "{said}");
+}
+
+#[tokio::test]
 async fn a_result_that_is_too_large_is_not_fetched_again() {
     let (server, client) = task_of(|asked| {
         (asked.method() == "tasks/get")

@@ -13,10 +13,13 @@ use crossterm::event::{self, DisableBracketedPaste};
 use crossterm::{cursor, execute, terminal};
 use mcp_tasks::client::Question;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::form::{self, Asked, Desk, Leave, Lines, Refusal, Rich};
 use crate::screen::{Screen, is_dumb};
+
+/// How long it may take until whoever types has been interrupted.
+const INTERRUPTED_WITHIN: Duration = Duration::from_millis(300);
 
 /// What the person is asked.
 pub(crate) enum Matter {
@@ -87,6 +90,17 @@ impl Prompt {
     pub(crate) fn is_over(&mut self, tell_at: Instant) {
         self.over.store(true, Ordering::Relaxed);
         self.tell_at = Some(tell_at);
+    }
+
+    /// Ends it: nobody waits for the answer any more.
+    pub(crate) async fn end(mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        // Somebody who types is interrupted, before anything else is shown where they
+        // type; somebody who chooses is left where they are.
+        let said = timeout(INTERRUPTED_WITHIN, &mut self.said).await;
+        if said.is_err() {
+            restore_terminal();
+        }
     }
 
     /// Whether the answer is not needed any more.

@@ -18,7 +18,7 @@ use crate::exit::{Exit, Stop};
 use crate::flags::{Asking, Output};
 use crate::form::{Asked, Leave, Refusal, Reply};
 use crate::given::Given;
-use crate::prompt::{Matter, Prompt, Said, restore_terminal};
+use crate::prompt::{Matter, Prompt, Said};
 use crate::screen::{Look, Screen};
 use crate::show::Live;
 use crate::show::events::Events;
@@ -43,7 +43,7 @@ pub(crate) struct Session<'a> {
     manner: Manner,
     log: Log,
     lines: mpsc::UnboundedReceiver<String>,
-    /// What the server had said when it was told last that nothing is heard of it.
+    /// What people were told last that a server had said before it ended.
     last_words: String,
 }
 
@@ -115,8 +115,9 @@ impl<'a> Session<'a> {
         let mut prompt = None;
         let end = self.watch(&call, &mut prompt).await?;
         if let Some(prompt) = prompt {
-            restore_terminal();
-            if prompt.is_stale() {
+            let is_stale = prompt.is_stale();
+            prompt.end().await;
+            if is_stale {
                 let words = "The question is no longer open.";
                 Screen::stderr().prose(0, Look::Notable, words)?;
             }
@@ -212,16 +213,13 @@ impl<'a> Session<'a> {
             self.tell_last_words();
         }
         questions.update(&state.questions);
-        match prompt {
-            None => self.live.show(state),
-            Some(prompt) => {
-                let is_open = |key: &Arc<str>| questions.open.iter().any(|q| q.key == *key);
-                if !prompt.is_stale() && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
-                    prompt.is_over(Instant::now() + GRACE);
-                }
-                self.live.show(state);
+        if let Some(prompt) = prompt {
+            let is_open = |key: &Arc<str>| questions.open.iter().any(|q| q.key == *key);
+            if !prompt.is_stale() && prompt.key.as_ref().is_some_and(|key| !is_open(key)) {
+                prompt.is_over(Instant::now() + GRACE);
             }
         }
+        self.live.show(state);
         Ok(())
     }
 

@@ -72,23 +72,15 @@ impl Log {
         last.push_back(line.to_owned());
     }
 
-    /// The lines that have come since this was asked for last.
+    /// The last lines, of those that have come since this was asked for last; but only
+    /// once if the server has been started twice and has said the same each time.
     pub(crate) fn take_last(&self) -> String {
-        let last = self.last();
-        let mut lines = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.clear();
-        last
-    }
-
-    /// The last lines, but only once if it has been started twice and has said the same
-    /// each time.
-    fn last(&self) -> String {
         /// More would hide what there is to say about them.
         const SHOWN: usize = 10;
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = last.make_contiguous();
+        let last = std::mem::take(&mut *self.last.lock().unwrap_or_else(PoisonError::into_inner));
+        let lines = Vec::from(last);
         let (first, second) = lines.split_at(lines.len() / 2);
-        let lines = if first == second { second } else { lines };
+        let lines = if first == second { second } else { &lines };
         let lines = &lines[lines.len().saturating_sub(SHOWN)..];
         let lines = lines.iter().map(|line| format!("\n  {line}"));
         lines.collect()
@@ -203,7 +195,7 @@ impl Target {
         };
         connected.map_err(|error| {
             let mut stop = Stop::from(error);
-            let last = log.last();
+            let last = log.take_last();
             if !last.is_empty() {
                 stop.words = format!("{}\nIt has said:{last}", stop.words);
             }

@@ -66,9 +66,9 @@ impl Trouble {
                     .as_deref()
                     .and_then(|value| wait(value, Utc::now()));
                 match http.status {
-                    // Timed out, and too early: to come again is what is asked for.
-                    408 | 425 | 429 | 503 => Self::Busy { words, wait },
-                    500.. => Self::NoReply(words),
+                    425 | 429 | 503 => Self::Busy { words, wait },
+                    // Timed out: whoever said so may be in front of a server that goes on.
+                    408 | 500.. => Self::NoReply(words),
                     401 | 403 => Self::Denied(words),
                     _ => Self::Odd(words),
                 }

@@ -233,11 +233,10 @@ fn fill_in(
         let now = values[at].clone();
         match one(desk, form, fields[at], now.as_ref(), is_first, can_detach)? {
             Step::Value(value) => values[at] = value,
-            Step::Back if at > 0 => {
-                at -= 1;
+            Step::Back => {
+                at = at.saturating_sub(1);
                 continue;
             }
-            Step::Back => continue,
             Step::Out(asked) => return Ok(asked),
         }
         at += 1;

@@ -1,6 +1,7 @@
 //! Fields on a terminal that can move its cursor: choices by `inquire`, and lines of
 //! text by our own.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub(crate) struct Rich {
     config: RenderConfig<'static>,
     colours: bool,
     over: Arc<AtomicBool>,
+    /// What was typed into fields that were left before it was an answer, by their names.
+    unfinished: HashMap<String, String>,
 }
 
 const EMPTY: &str = "(leave empty)";
@@ -59,30 +62,22 @@ impl Rich {
             config,
             colours,
             over,
+            unfinished: HashMap::new(),
         }
     }
 
     fn text(
         &self,
-        label: &str,
-        help: &str,
-        field: &Field,
+        (label, help): (&str, &str),
+        kind: &FieldKind,
         required: bool,
-        now: Option<&Value>,
+        text: &mut String,
     ) -> Result<Option<Value>, Stopped> {
-        let kind = &field.kind;
-        let start = match now {
-            // As it was typed, with its lines.
-            Some(Value::String(text)) => text.clone(),
-            Some(value) => field::shown(kind, value),
-            None => String::new(),
-        };
         let default = kind.default_value();
         let default_shown = default.as_ref().map(|value| field::shown(kind, value));
         let line = Line {
             label,
             default: default_shown.as_deref().filter(|shown| !shown.is_empty()),
-            start: &start,
             help,
             colours: self.colours,
             over: &self.over,
@@ -96,7 +91,7 @@ impl Rich {
             ("", _) => "(empty)".to_owned(),
             _ => shown_whole(typed),
         };
-        line.read(judge, shown)
+        line.read(text, judge, shown)
     }
 
     fn yes_or_no(
@@ -255,7 +250,20 @@ impl Desk for Rich {
                 let help = keys("↑↓, Space marks, Enter when done");
                 self.multi_select(&label, &help, field, required, now)
             }
-            _ => return self.text(&label, &help, field, required, now),
+            kind => {
+                let unfinished = self.unfinished.remove(name);
+                let mut text = unfinished.unwrap_or_else(|| match now {
+                    // As it was typed, with its lines.
+                    Some(Value::String(text)) => text.clone(),
+                    Some(value) => field::shown(kind, value),
+                    None => String::new(),
+                });
+                let said = self.text((&label, &help), kind, required, &mut text);
+                if said.is_err() {
+                    self.unfinished.insert(name.to_owned(), text);
+                }
+                return said;
+            }
         };
         filled_in.map_err(stopped)
     }

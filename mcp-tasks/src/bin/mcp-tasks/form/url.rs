@@ -15,7 +15,7 @@ fn warning(url: &str) -> Option<&'static str> {
     if authority.contains('@') {
         return Some("Careful: where it leads stands after the @.");
     }
-    if !authority.is_ascii() || authority.contains("xn--") {
+    if !authority.is_ascii() || authority.to_ascii_lowercase().contains("xn--") {
         return Some("Careful: its host has letters that look like others.");
     }
     None
@@ -77,6 +77,7 @@ mod tests {
             "https://example.org@example.net/",
             "https://ex\u{430}mple.org/",
             "https://xn--exmple-4nf.org/",
+            "https://XN--exmple-4nf.org/",
         ] {
             assert!(warning(url).is_some(), "{url}");
         }

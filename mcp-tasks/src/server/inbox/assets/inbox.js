@@ -130,6 +130,8 @@
     inbox.dataset.digest = page.getElementById("inbox").dataset.digest;
     document.getElementById("more").hidden = page.getElementById("more").hidden;
     count();
+    // Whoever was signed out may be in again, without having left this page.
+    listen();
     return { fresh, left };
   };
 
@@ -168,7 +170,9 @@
           if (before !== merges) continue;
           inPlace(() => {
             const words = news(merge(page));
-            if (words) say(words);
+            // What went wrong with one's own answer comes first.
+            const isRead = !note.classList.contains("bad") || Date.now() - saidAt > TO_READ;
+            if (words && isRead) say(words);
           });
           return response.status;
         }
@@ -294,6 +298,7 @@
     source.addEventListener("open", () => {
       live.textContent = live.dataset.on;
       pause = SOON;
+      isOut = false;
     });
     // After a lost connection browsers come back by themselves, but not after a
     // reply that is no stream, such as a proxy's while the server starts.

@@ -83,8 +83,9 @@ impl Frame {
     /// At most so many rows, those around the cursor.
     fn cut_to(&mut self, height: usize) {
         let more = self.rows.len().saturating_sub(height);
-        // One row stays visible below the cursor, if there is one.
-        let above = (self.cursor.0 + 2).saturating_sub(height).min(more);
+        // One row stays visible below the cursor, if there is one and room for it.
+        let above = (self.cursor.0 + 2).saturating_sub(height);
+        let above = above.min(more).min(self.cursor.0);
         self.rows.drain(..above);
         self.rows.truncate(height);
         self.cursor.0 -= above;
@@ -186,5 +187,19 @@ mod tests {
         let drawn = frame.draw(&mut out, &Drawn::default(), (10, 4)).unwrap();
         assert_eq!(drawn.widths.len(), 4);
         assert!(String::from_utf8(out).unwrap().contains("end"));
+    }
+
+    #[test]
+    fn where_there_is_one_row_it_is_that_of_the_cursor() {
+        let mut out = Vec::new();
+        let mut frame = Frame::default();
+        frame.push(&[Piece(None, "typed"), Piece(None, "")], Some(1), 10);
+        frame.push(&[Piece(None, "[help]")], None, 10);
+        frame.draw(&mut out, &Drawn::default(), (10, 1)).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        assert!(
+            shown.contains("typed") && !shown.contains("help"),
+            "{shown:?}"
+        );
     }
 }

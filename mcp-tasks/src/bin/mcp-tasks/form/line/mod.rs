@@ -1,5 +1,8 @@
 //! A line of text that a person types: with the keys that every command line has, a
 //! rule that is told at once, and an end when the question is taken back.
+//!
+//! It is our own because the prompt of `inquire`, which asks for everything else, types
+//! the letter of Ctrl-U, Ctrl-W or Ctrl-A, and waits for a key for as long as none comes.
 
 mod frame;
 mod typed;
@@ -25,8 +28,6 @@ pub(super) struct Line<'a> {
     pub(super) label: &'a str,
     /// What an empty line stands for, if for anything.
     pub(super) default: Option<&'a str>,
-    /// What has been typed before.
-    pub(super) start: &'a str,
     pub(super) help: &'a str,
     pub(super) colours: bool,
     /// Whether the question has been taken back.
@@ -56,14 +57,15 @@ impl Drop for Keys {
 
 impl Line<'_> {
     /// Reads a line that `judge` finds nothing wrong with, and gives what it has made
-    /// of it.
+    /// of it. The `text` is what there is at the beginning, and at the end.
     pub(super) fn read<T>(
         &self,
+        text: &mut String,
         judge: impl Fn(&str) -> Result<T, String>,
         shown: impl Fn(&str) -> String,
     ) -> Result<T, Stopped> {
         let keys = Keys::read_from_here_on().map_err(Stopped::Broken)?;
-        let mut typed = Typed::new(self.start);
+        let mut typed = Typed::new(text);
         let mut wrong: Option<String> = None;
         let mut drawn = Drawn::default();
         loop {
@@ -99,6 +101,7 @@ impl Line<'_> {
             };
             left.map_err(Stopped::Broken)?;
             drop(keys);
+            typed.text().clone_into(text);
             return said;
         }
     }
