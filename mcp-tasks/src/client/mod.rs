@@ -93,6 +93,9 @@ use link::{Link, Trouble};
 /// How long a server may take to reply to what it can answer at once.
 const REPLY_LIMIT: Duration = Duration::from_secs(30);
 
+/// How many pages of tools are read at most.
+const PAGES: usize = 1000;
+
 /// How often a request that does no harm twice is sent again.
 const ATTEMPTS: u32 = 4;
 
@@ -323,9 +326,11 @@ impl Inner {
             #[cfg(feature = "client")]
             let listed = listed.filter(|tool| self.may_be_called(tool));
             tools.extend(listed);
-            // A server that gives a cursor again has no end.
+            // A server that gives a cursor again has no end, nor one that always has more.
             match page.next_cursor {
-                Some(next) if seen.insert(next.clone()) => cursor = Some(next),
+                Some(next) if seen.len() < PAGES && seen.insert(next.clone()) => {
+                    cursor = Some(next)
+                }
                 _ => return Ok(tools),
             }
         }

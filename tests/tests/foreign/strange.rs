@@ -249,7 +249,7 @@ async fn a_server_that_does_not_take_no_for_an_answer_is_not_hurried() {
     let error = outcome!(client.call_with("any", (), options)).unwrap_err();
     assert!(matches!(error, CallError::Deadline { .. }), "{error:?}");
     let calls = server.seen("tools/call").len();
-    assert!((3..=5).contains(&calls), "it was called {calls} times");
+    assert!((2..=5).contains(&calls), "it was called {calls} times");
 }
 
 /// A tool whose argument travels in a header.

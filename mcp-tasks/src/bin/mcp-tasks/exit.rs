@@ -39,7 +39,7 @@ Exit codes:
   3  the call ended in an error
   4  a question is open that nobody here could answer; the task waits
   5  detached; the task goes on
-  6  cancelled
+  6  cancelled, or interrupted
   7  the server cannot be reached, or not any more
   8  the time of --timeout is over
   9  a file cannot be read or written";
