@@ -329,7 +329,7 @@ impl Inner {
             // A server that gives a cursor again has no end, nor one that always has more.
             match page.next_cursor {
                 Some(next) if seen.len() < PAGES && seen.insert(next.clone()) => {
-                    cursor = Some(next)
+                    cursor = Some(next);
                 }
                 _ => return Ok(tools),
             }
