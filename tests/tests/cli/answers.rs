@@ -259,3 +259,29 @@ fn a_file_of_answers_that_is_none_is_told_before_anything_starts() {
         .tells(&["KEY.FIELD=VALUE"]);
     assert!(!home.path("tasks.db").exists());
 }
+
+#[test]
+fn a_question_with_nothing_to_fill_in_says_so() {
+    let home = Home::new();
+    let ran = home
+        .run_with_server(&["call", "confirm", "--json"])
+        .exits(4);
+    let id = ran.event("unanswered")["task"].as_str().unwrap().to_owned();
+    home.run(&["answer", &id, "confirmed=yes"])
+        .exits(2)
+        .tells(&[
+            "has no field `confirmed`, and no other: there is nothing to fill in.",
+            "Without a field the answer is yes; --decline says no",
+        ]);
+    let answered = home.run(&["answer", &id, "--json"]).exits(0);
+    assert_eq!(answered.event("answered")["exit"], 0);
+}
+
+#[test]
+fn the_object_of_a_cancelled_task_has_the_exit_code() {
+    let home = Home::new();
+    let ran = home.run_with_server(&["call", "ask1", "--json"]).exits(4);
+    let id = ran.event("unanswered")["task"].as_str().unwrap().to_owned();
+    let cancelled = home.run(&["cancel", &id, "--json"]).exits(0);
+    assert_eq!(cancelled.event("cancelled")["exit"], 0);
+}

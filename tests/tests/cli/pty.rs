@@ -51,8 +51,18 @@ impl Pty {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
+        Self::sized(home, (columns, ROWS), arguments, environment)
+    }
+
+    /// In a terminal of so many columns and rows.
+    pub(crate) fn sized(
+        home: &Home,
+        (columns, rows): (u16, u16),
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         let size = PtySize {
-            rows: ROWS,
+            rows,
             cols: columns,
             pixel_width: 0,
             pixel_height: 0,
@@ -70,7 +80,7 @@ impl Pty {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let shown = Shown {
-            parser: vt100::Parser::new(count(ROWS), count(columns), 0),
+            parser: vt100::Parser::new(count(rows), count(columns), 0),
             raw: Vec::new(),
             ended: false,
         };

@@ -351,3 +351,93 @@ fn in_forty_columns_everything_can_be_read() {
         .waits_for("got: x");
     assert_eq!(pty.exit(), 0);
 }
+
+#[test]
+fn what_is_typed_all_at_once_is_not_drawn_letter_by_letter() {
+    let home = Home::new();
+    let pty = Pty::start(&home, 80, &["call", "ask1"]);
+    let text = "word ".repeat(600);
+    let text = text.trim_end();
+    pty.waits_for("? answer")
+        .types(&[text])
+        .types(&[ENTER])
+        .waits_for("got: word")
+        .waits_for(text);
+    assert_eq!(pty.exit(), 0);
+    // Drawn for each letter it would be millions.
+    assert!(pty.raw().len() < 500_000, "{} bytes", pty.raw().len());
+}
+
+#[test]
+fn yes_or_no_is_typed_with_the_same_keys() {
+    let home = Home::new();
+    let pty = Pty::start(&home, 80, &["call", "multi_input"]);
+    pty.waits_for("? name: A name")
+        .types(&["Ana", ENTER])
+        .waits_for("Really delete the file?")
+        .waits_for("[y or n]")
+        .types(&["maybe", ENTER])
+        .waits_for("It must be yes or no.")
+        .types(&[CTRL_U, "y"])
+        .waits_for("? confirm: Really delete the file? y")
+        .types(&[ENTER])
+        .waits_for("✓ confirm: Really delete the file? yes")
+        .waits_for("completed in");
+    assert_eq!(pty.exit(), 0);
+}
+
+#[test]
+fn a_menu_fits_a_terminal_of_few_lines() {
+    let home = Home::new();
+    let mut arguments = vec!["call", "ask1"];
+    arguments.extend(SERVER);
+    let pty = Pty::sized(&home, (30, 6), &arguments, &[]);
+    pty.waits_for("? answer")
+        .types(&[ESCAPE])
+        .waits_for("> Go on answering")
+        .waits_for("[↑↓ and Enter]");
+    let screen = pty.screen();
+    assert!(screen.contains("? What shall become"), "{screen}");
+    pty.types(&[DOWN])
+        .waits_for("> Decline: say no")
+        .types(&[DOWN])
+        .waits_for("> Dismiss: close it")
+        .types(&[ENTER])
+        .waits_for("completed in");
+    assert_eq!(pty.exit(), 0);
+}
+
+#[test]
+fn whatever_was_open_when_it_ends_leaves_no_rest_behind() {
+    let home = Home::new();
+    for (tool, term, prompt) in [
+        ("choose", "xterm-256color", "Green as grass"),
+        ("ask1", "xterm-256color", "? answer"),
+        ("ask1", "dumb", "answer>"),
+    ] {
+        let mut arguments = vec!["call", tool];
+        arguments.extend(SERVER);
+        let pty = Pty::run(&home, 80, &arguments, &[("TERM", term)]);
+        pty.waits_for(prompt);
+        signal(pty.process(), Signal::TERM);
+        pty.waits_for("Come back to it with:");
+        assert_eq!(pty.exit(), 5);
+        let screen = pty.screen();
+        assert!(screen.contains("\nDetached from task"), "{screen}");
+        assert!(!screen.contains("and Enter]"), "{screen}");
+    }
+}
+
+#[test]
+fn objects_for_programs_have_lines_of_their_own_on_a_terminal_too() {
+    let home = Home::new();
+    let pty = Pty::start(&home, 400, &["call", "count", "n=3", "--json"]);
+    pty.waits_for("completed in").waits_for(r#""exit":0"#);
+    assert_eq!(pty.exit(), 0);
+    let screen = pty.screen();
+    let objects = screen.lines().filter(|line| line.contains(r#"{"event""#));
+    for line in objects {
+        let read = serde_json::from_str::<serde_json::Value>(line.trim_end());
+        assert!(read.is_ok(), "{line}\n{screen}");
+    }
+}

@@ -184,6 +184,11 @@ pub(crate) fn reply(
             None => only_field(form)?,
         };
         let Some(field) = form.field(name) else {
+            if form.is_empty() {
+                return Err(format!(
+                    "it has no field `{name}`, and no other: there is nothing to fill in"
+                ));
+            }
             let names: Vec<_> = form.fields().map(|(name, _)| format!("`{name}`")).collect();
             return Err(format!(
                 "it has no field `{name}`; there are {}",

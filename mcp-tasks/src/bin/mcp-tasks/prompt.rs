@@ -10,6 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use crossterm::event::{self, DisableBracketedPaste};
+use crossterm::style::Print;
+use crossterm::terminal::{Clear, ClearType};
 use crossterm::{cursor, execute, terminal};
 use mcp_tasks::client::Question;
 use tokio::sync::oneshot;
@@ -20,6 +22,9 @@ use crate::screen::{Screen, is_dumb};
 
 /// How long it may take until whoever types has been interrupted.
 const INTERRUPTED_WITHIN: Duration = Duration::from_millis(300);
+
+/// As good as no time: in none at all it is not looked for keys.
+pub(crate) const AT_ONCE: Duration = Duration::from_millis(1);
 
 /// What the person is asked.
 pub(crate) enum Matter {
@@ -128,7 +133,7 @@ fn put(mut desk: impl Desk, matter: &Matter, can_detach: bool, over: &AtomicBool
 fn forget_typed() {
     let forget = || -> io::Result<()> {
         terminal::enable_raw_mode()?;
-        while event::poll(Duration::ZERO)? {
+        while event::poll(AT_ONCE)? {
             event::read()?;
         }
         terminal::disable_raw_mode()
@@ -139,11 +144,19 @@ fn forget_typed() {
 
 /// Leaves the terminal as it was, for a prompt that is still open.
 pub(crate) fn restore_terminal() {
+    // What does not work now will not work later either.
     if is_dumb() {
+        drop(Screen::stderr().line(""));
         return;
     }
-    // What does not work now will not work later either.
     drop(terminal::disable_raw_mode());
     drop(execute!(io::stderr(), DisableBracketedPaste, cursor::Show));
-    drop(Screen::stderr().line("\n"));
+    drop(below_prompt());
+    drop(Screen::stderr().line(""));
+}
+
+/// Goes to the line below that of the cursor, where nothing is left of a prompt.
+pub(crate) fn below_prompt() -> io::Result<()> {
+    let rest = Clear(ClearType::FromCursorDown);
+    execute!(io::stderr(), Print("\r\n"), rest)
 }

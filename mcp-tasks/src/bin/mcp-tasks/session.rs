@@ -18,8 +18,8 @@ use crate::exit::{Exit, Stop};
 use crate::flags::{Asking, Output};
 use crate::form::{Asked, Leave, Refusal, Reply};
 use crate::given::Given;
-use crate::prompt::{Matter, Prompt, Said};
-use crate::screen::{Look, Screen};
+use crate::prompt::{Matter, Prompt, Said, below_prompt};
+use crate::screen::{Look, Screen, is_dumb};
 use crate::show::Live;
 use crate::show::events::Events;
 use crate::signals::{Signal, Signals};
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
         Ok(Self {
             target,
             in_book,
-            live: Live::new(output.quiet, target.is_child()),
+            live: Live::new(output.quiet, output.json, target.is_child()),
             events: Events::new(output.json),
             given,
             manner: if asking.wait {
@@ -186,7 +186,13 @@ impl<'a> Session<'a> {
                     // The terminal does nothing by itself while somebody types.
                     let words = "The question is no longer open. Press Esc to go on.";
                     let screen = Screen::stderr();
-                    screen.raw(&format!("\r\n{}\r\n", screen.paint(Look::Notable, words)))?;
+                    let words = screen.paint(Look::Notable, words);
+                    if is_dumb() {
+                        screen.raw(&format!("\n{words}\n"))?;
+                    } else {
+                        below_prompt()?;
+                        screen.raw(&format!("{words}\r\n"))?;
+                    }
                 }
                 Some(line) = self.lines.recv() => self.live.say(Look::Dim, &format!("server: {line}")),
                 signal = signals.next() => {

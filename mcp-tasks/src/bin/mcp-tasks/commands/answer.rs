@@ -50,7 +50,12 @@ async fn run(
     } else {
         match filled_in(question, pairs).await? {
             Ok(reply) => reply,
-            Err(exit) => return Ok(exit),
+            Err(exit) => {
+                if flags.json {
+                    json_line(&json!({ "event": "detached", "task": id, "exit": exit as u8 }))?;
+                }
+                return Ok(exit);
+            }
         }
     };
     let answer = reply.to_answer().map_err(Stop::usage)?;
@@ -67,6 +72,7 @@ async fn run(
     if flags.json {
         json_line(&json!({
             "event": "answered", "task": id, "key": question.key, "how": reply.words(),
+            "exit": Exit::Done as u8,
         }))?;
     } else {
         let words = format!("✓ question `{}` {}", question.key, reply.words());
@@ -158,6 +164,9 @@ fn fields(question: &Question) -> String {
         format!("\n  - {line}")
     });
     let lines: String = lines.collect();
+    if lines.is_empty() {
+        return ". Without a field the answer is yes; --decline says no".to_owned();
+    }
     let key: &Arc<str> = &question.key;
     format!("\n\nThe fields of `{key}`:{lines}")
 }

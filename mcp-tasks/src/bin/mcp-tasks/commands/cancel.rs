@@ -46,7 +46,9 @@ fn report(book: &TaskBook, id: &str, state: &CallState, json: bool) -> Result<()
         book.remove(id)?;
     }
     if json {
-        json_line(&json!({ "event": "cancelled", "task": id, "status": status }))?;
+        json_line(&json!({
+            "event": "cancelled", "task": id, "status": status, "exit": Exit::Done as u8,
+        }))?;
         return Ok(());
     }
     let screen = Screen::stdout();

@@ -7,11 +7,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use console::measure_text_width;
 use inquire::error::InquireError;
 use inquire::list_option::ListOption;
 use inquire::ui::{Attributes, Color, ErrorMessageRenderConfig, RenderConfig, StyleSheet, Styled};
 use inquire::validator::{ErrorMessage, Validation};
-use inquire::{Confirm, MultiSelect, Select};
+use inquire::{MultiSelect, Select};
 use mcp_tasks::protocol::{Field, FieldKind};
 use serde_json::Value;
 
@@ -100,19 +101,25 @@ impl Rich {
         help: &str,
         kind: &FieldKind,
         now: Option<&Value>,
-    ) -> Result<Option<Value>, InquireError> {
+    ) -> Result<Option<Value>, Stopped> {
         let start = now.cloned().or_else(|| kind.default_value());
-        let mut prompt = Confirm::new(label)
-            .with_render_config(self.config)
-            .with_placeholder("y/n")
-            .with_error_message("Please type y for yes or n for no");
-        if let Some(yes) = start.as_ref().and_then(Value::as_bool) {
-            prompt = prompt.with_default(yes);
-        }
-        if !help.is_empty() {
-            prompt = prompt.with_help_message(help);
-        }
-        prompt.prompt().map(|yes| Some(yes.into()))
+        let start_shown = start.as_ref().map(|start| field::shown(kind, start));
+        let line = Line {
+            label,
+            default: start_shown.as_deref(),
+            help,
+            colours: self.colours,
+            over: &self.over,
+        };
+        let judge = |typed: &str| match &start {
+            Some(start) if typed.trim().is_empty() => Ok(Some(start.clone())),
+            _ => field::parse(kind, true, typed),
+        };
+        let shown = |typed: &str| match judge(typed) {
+            Ok(Some(value)) => field::shown(kind, &value),
+            _ => String::new(),
+        };
+        line.read(&mut String::new(), judge, shown)
     }
 
     fn select(
@@ -147,7 +154,7 @@ impl Rich {
         let prompt = Select::new(label, options)
             .with_render_config(self.config)
             .with_starting_cursor(start.unwrap_or(0))
-            .with_page_size(PAGE)
+            .with_page_size(page(label, help))
             .with_help_message(help);
         let chosen = prompt.raw_prompt()?;
         Ok(values.into_iter().nth(chosen.index))
@@ -183,7 +190,7 @@ impl Rich {
         let prompt = MultiSelect::new(label, options(&field.kind))
             .with_render_config(self.config)
             .with_default(&start)
-            .with_page_size(PAGE)
+            .with_page_size(page(label, help))
             .with_formatter(&|chosen: &[ListOption<&String>]| {
                 let chosen: Vec<_> = chosen.iter().map(|option| option.value.as_str()).collect();
                 if chosen.is_empty() {
@@ -241,7 +248,7 @@ impl Desk for Rich {
         };
         let filled_in = match &field.kind {
             kind @ FieldKind::Boolean { .. } if required => {
-                self.yes_or_no(&label, &help, kind, now)
+                return self.yes_or_no(&label, &keys("y or n"), kind, now);
             }
             FieldKind::Select { .. } | FieldKind::Boolean { .. } => {
                 self.select(&label, &keys("↑↓ and Enter"), field, required, now)
@@ -269,23 +276,47 @@ impl Desk for Rich {
     }
 
     fn choose(&mut self, message: &str, options: &[String]) -> Result<usize, Stopped> {
-        let prompt = Select::new(message, options.to_vec())
+        /// What stands before each, and the last column.
+        const MARK: usize = 3;
+        let keys = "↑↓ and Enter";
+        let options = options.iter().map(String::as_str);
+        let prompt = Select::new(message, in_lines(options, MARK))
             .with_render_config(self.config)
             .without_filtering()
-            .with_page_size(PAGE)
-            .with_help_message("↑↓ and Enter");
+            .with_page_size(page(message, keys))
+            .with_help_message(keys);
         let chosen = prompt.raw_prompt();
         chosen.map(|option| option.index).map_err(stopped)
     }
 }
 
-/// What there is to choose from, each in a line: a page of them fits the terminal.
+/// What there is to choose from.
 fn options(kind: &FieldKind) -> Vec<String> {
-    /// What stands before each of them.
-    const MARK: usize = 8;
-    let room = Screen::stderr().width().saturating_sub(MARK).max(8);
-    let labels = field::labels(kind).into_iter();
-    labels.map(|label| cut(&label, room)).collect()
+    /// Room for the marks of a list of several, and for those of pages.
+    const MARKS: usize = 8;
+    let labels = field::labels(kind);
+    in_lines(labels.iter().map(String::as_str), MARKS)
+}
+
+/// Each in a line: a page of them fits the terminal.
+fn in_lines<'a>(labels: impl Iterator<Item = &'a str>, marks: usize) -> Vec<String> {
+    let room = Screen::stderr().width().saturating_sub(marks).max(8);
+    labels.map(|label| cut(label, room)).collect()
+}
+
+/// How many options are shown at once: what is chosen from stays in sight together with
+/// the words above and below.
+fn page(label: &str, help: &str) -> usize {
+    /// The sign before the label, and the brackets around the help.
+    const AROUND: usize = 3;
+    let screen = Screen::stderr();
+    let rows = |text: &str| (measure_text_width(text) + AROUND).div_ceil(screen.width());
+    let Some(height) = screen.height() else {
+        return PAGE;
+    };
+    // The last line is that of the cursor.
+    let room = height.saturating_sub(rows(label) + rows(help) + 1);
+    room.clamp(1, PAGE)
 }
 
 /// A rule as a sentence.

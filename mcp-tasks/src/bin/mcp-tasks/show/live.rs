@@ -52,11 +52,13 @@ struct Line {
 impl Live {
     /// What is shown of a call, to a server that this program has started or to
     /// another.
-    pub(crate) fn new(quiet: bool, is_child: bool) -> Self {
+    pub(crate) fn new(quiet: bool, json: bool, is_child: bool) -> Self {
         let screen = Screen::stderr();
+        // Objects for programs, on the same terminal, would stand in the line that changes.
+        let is_shared = json && Screen::stdout().is_terminal();
         let how = if quiet {
             How::Quiet
-        } else if screen.is_terminal() && !is_dumb() {
+        } else if screen.is_terminal() && !is_dumb() && !is_shared {
             How::Line(Box::new(Line {
                 bar: None,
                 state: None,

@@ -16,6 +16,7 @@ use crossterm::style::Color;
 use crossterm::{execute, terminal};
 
 use super::Stopped;
+use crate::prompt::AT_ONCE;
 use crate::screen::{harmless, shown_whole, wrap};
 use frame::{Drawn, Frame, Piece};
 use typed::{Pressed, Typed};
@@ -69,9 +70,12 @@ impl Line<'_> {
         let mut wrong: Option<String> = None;
         let mut drawn = Drawn::default();
         loop {
-            drawn = self
-                .draw(&typed, wrong.as_deref(), &drawn)
-                .map_err(Stopped::Broken)?;
+            // What comes faster than it could be shown is shown when it is all there.
+            if !event::poll(AT_ONCE).map_err(Stopped::Broken)? {
+                drawn = self
+                    .draw(&typed, wrong.as_deref(), &drawn)
+                    .map_err(Stopped::Broken)?;
+            }
             let pressed = match self.next().map_err(Stopped::Broken)? {
                 None => Pressed::Escape,
                 Some(Event::Key(key)) if key.kind != KeyEventKind::Release => typed.press(key),
@@ -95,7 +99,9 @@ impl Line<'_> {
                 },
                 Pressed::Escape => (self.leave(&drawn, None), Err(Stopped::Escape)),
                 Pressed::Interrupt => {
-                    let left = drawn.leave(&mut io::stderr().lock());
+                    let left = self
+                        .draw(&typed, wrong.as_deref(), &drawn)
+                        .and_then(|drawn| drawn.leave(&mut io::stderr().lock()));
                     (left, Err(Stopped::Interrupt))
                 }
             };
