@@ -98,7 +98,8 @@ pub(crate) struct Asking {
     #[arg(long, value_name = "FILE", help_heading = "Questions")]
     pub(crate) answers: Option<PathBuf>,
 
-    /// An answer, as in approval.percent=25 or approval=decline; may be repeated
+    /// An answer, as in approval.percent=25 or approval=decline; may be repeated. Who asks
+    /// the same again is told the same again, six times at most
     #[arg(long, value_name = "KEY.FIELD=VALUE", help_heading = "Questions")]
     pub(crate) answer: Vec<String>,
 
