@@ -37,6 +37,11 @@ pub(super) async fn resume(
         // It has ended meanwhile.
         return;
     };
+    // So it has here, with its journal still at hand. Its function must do nothing more.
+    let ends = |entry: &Entry| matches!(entry.event, Event::Finished(_));
+    if journal.last().is_some_and(ends) {
+        return;
+    }
     let Some(tool) = shared.tool_of(&created.tool, created.version) else {
         return;
     };

@@ -53,10 +53,16 @@ impl StoreLayer for Lapsing {
 
 /// How often the step was taken.
 #[derive(Clone, Default)]
-struct Taken(Arc<AtomicUsize>);
+pub(crate) struct Taken(Arc<AtomicUsize>);
+
+impl Taken {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 #[mcp_task]
-async fn acts(State(taken): State<Taken>) -> Result<String, ToolError> {
+pub(crate) async fn acts(State(taken): State<Taken>) -> Result<String, ToolError> {
     let answer: String = ask_user("go on?").await?;
     step_value(async move { taken.0.fetch_add(1, Ordering::Relaxed) })
         .key("act")
@@ -100,7 +106,7 @@ async fn a_task_that_is_claimed_while_the_lease_is_lost_has_somebody_who_runs_it
     let (client, id, taken, _directory) = about_to_lose_its_lease(slow, Duration::ZERO).await;
     client.answer(&id, &[("answer", "yes")]).await;
     assert_eq!(client.until_text(&id).await, "yes");
-    assert_eq!(taken.0.load(Ordering::Relaxed), 1);
+    assert_eq!(taken.count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,5 +117,5 @@ async fn nothing_runs_under_a_lease_that_was_lost() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     client.answer(&id, &[("answer", "yes")]).await;
     assert_eq!(client.until_text(&id).await, "yes");
-    assert_eq!(taken.0.load(Ordering::Relaxed), 1);
+    assert_eq!(taken.count(), 1);
 }

@@ -3,6 +3,8 @@
 
 mod client;
 #[cfg(feature = "sqlite")]
+mod ended;
+#[cfg(feature = "sqlite")]
 mod gone;
 #[cfg(feature = "sqlite")]
 mod leases;
