@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use mcp_tasks::SqliteStore;
 use mcp_tasks::protocol::TaskStatus;
 use mcp_tasks::store::{StoreFuture, StoreLayer, TaskStore};
-use mcp_tasks::task::{Access, Entry, Seq, TaskId, Timestamp};
+use mcp_tasks::task::{Access, Entry, Seq, Snapshot, TaskId, Timestamp};
 use serde_json::json;
 
 use crate::builder;
@@ -63,7 +63,7 @@ async fn a_task_that_ends_before_its_function_is_run_again_does_nothing_more() {
 
     cancels.store(true, Ordering::Relaxed);
     client.answer(&id, &[("answer", "yes")]).await;
-    let task = client.until(&id, |task| task.is_terminal()).await;
+    let task = client.until(&id, Snapshot::is_terminal).await;
     assert_eq!(task.status(), TaskStatus::Cancelled);
     // Whatever would come now is under way.
     tokio::time::sleep(Duration::from_millis(100)).await;
