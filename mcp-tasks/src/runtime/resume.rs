@@ -28,20 +28,21 @@ pub(super) async fn resume(
             }
         }
     };
+    // It may have ended meanwhile: then its function must do nothing more, even if the
+    // store has all of the journal at hand.
+    let ends = |entry: &Entry| matches!(entry.event, Event::Finished(_));
+    if journal.last().is_some_and(ends) {
+        return;
+    }
     let Some(Entry {
         event: Event::Created(created),
         at,
         ..
     }) = journal.first()
     else {
-        // It has ended meanwhile.
+        // It is gone.
         return;
     };
-    // So it has here, with its journal still at hand. Its function must do nothing more.
-    let ends = |entry: &Entry| matches!(entry.event, Event::Finished(_));
-    if journal.last().is_some_and(ends) {
-        return;
-    }
     let Some(tool) = shared.tool_of(&created.tool, created.version) else {
         return;
     };
