@@ -36,8 +36,10 @@ pub(crate) struct Live {
 enum How {
     /// Nothing is shown.
     Quiet,
+    /// What was told last, without and with how far it is.
     Lines {
-        told: String,
+        words: String,
+        line: String,
         at: Option<Instant>,
     },
     Line(Box<Line>),
@@ -65,7 +67,8 @@ impl Live {
             }))
         } else {
             How::Lines {
-                told: String::new(),
+                words: String::new(),
+                line: String::new(),
                 at: None,
             }
         };
@@ -100,16 +103,16 @@ impl Live {
             How::Quiet => {}
             // That it has ended is told by itself.
             How::Lines { .. } if state.status.is_terminal() => {}
-            How::Lines { told, at } => {
-                let words = in_words(state, is_child);
+            How::Lines { words, line, at } => {
+                let now = in_words(state, is_child);
                 let is_time = at.is_none_or(|at| at.elapsed() >= LINE_EVERY);
-                let line = counted(&words, state);
+                let now_counted = counted(&now, state);
                 // The questions are told by themselves.
-                if (is_time && *told != line) || !told.ends_with(&words) {
-                    *told = line;
+                if (is_time && *line != now_counted) || *words != now {
+                    *words = now;
+                    line.clone_from(&now_counted);
                     *at = Some(Instant::now());
-                    let line = told.clone();
-                    self.say(Look::Plain, &line);
+                    self.say(Look::Plain, &now_counted);
                 }
             }
             How::Line(line) => {
